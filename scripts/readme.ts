@@ -4,6 +4,7 @@ import { checks } from '../src/domain/editions/health/index.ts'
 import { type Operation, tags } from '../src/http/operations/operation.ts'
 import { buildCostSections } from './support/documents/cost-page.ts'
 import { findBrokenLinks, findMissingPaths } from './support/documents/links.ts'
+import { developmentFile, settingLists } from './support/documents/settings-page.ts'
 import { drawSlices, readSliceImports } from './support/documents/slices.ts'
 import { root } from './support/paths.ts'
 import { importWasm } from './support/wasm.ts'
@@ -69,6 +70,13 @@ async function renewSection(name: string, section: string, content: string): Pro
   else await writeFile(join(root, name), after)
 }
 
+/** Writes a whole file. With --check it fails when the file is stale. */
+async function renewFile(name: string, content: string): Promise<void> {
+  if ((await read(name)) === content) return
+  if (isCheck) fail(`${name} is stale. Run: npm run readme`)
+  else await writeFile(join(root, name), content)
+}
+
 const files = new Set<string>()
 const folders = ['*', '.*', '{src,packages,test,scripts,migrations,docs,.ci}/**/*']
 for await (const file of glob(folders, { cwd: root, exclude: ['packages/*/{node_modules,dist}'] })) files.add(file)
@@ -80,6 +88,8 @@ const slices = readSliceImports(sources.map(({ path, text }) => [path, text]))
 await renewSection('docs/operations.md', 'operations', operationLists.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkList)
 await renewSection('docs/architecture.md', 'slices', drawSlices(slices))
+await renewSection('docs/deploying.md', 'settings', settingLists)
+await renewFile('.dev.vars.example', developmentFile)
 for (const [section, text] of Object.entries(buildCostSections)) await renewSection('docs/cost.md', section, text)
 
 if (isCheck) {

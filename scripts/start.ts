@@ -3,7 +3,7 @@ import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
 import { removeLocalLogin, writeLocalLogin } from './support/local-login.ts'
 import { demoVariables, type DemoState, seed } from './support/seed.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
-import { checkSettings } from './support/settings.ts'
+import { checkStartSettings } from './support/settings.ts'
 
 const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
 const quit = new AbortController()
@@ -14,7 +14,7 @@ async function seedDemo(server: Server, demo: DemoState): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  checkSettings({ ...process.env, PORT, SEED })
+  checkStartSettings({ ...process.env, PORT, SEED })
   const options = {
     port: Number(PORT),
     stateDir: STATE_DIR,

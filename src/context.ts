@@ -25,9 +25,8 @@ export type { IdempotencyKey, StoredResponse }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'
-  /** Requests per minute with one token. 0: no limits. */
-  rateLimitPerMinute: number
-  rootToken: string | null
+  /** The tokens of the superuser: the present one, and the previous one. Empty: there is no superuser. */
+  rootTokens: readonly string[]
   /** The tokens that may read `/metrics`. Empty: there is no `/metrics`. */
   metricsTokens: readonly string[]
   /** The public URL of this service, without a slash at the end. Links in messages begin with it. */

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
 import { loadClock, openStorage } from './entry/clock.ts'
-import { checkStart } from './entry/gateways.ts'
 import { openCurrentJob, openJob } from './entry/job.ts'
 import { continueInBackground, queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
+import { checkStart, createStartReport } from './entry/start.ts'
 import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
 import { createWebhookSenderClass } from './objects/webhook-sender.ts'
 
@@ -23,4 +23,10 @@ export class CampaignSender extends CampaignSenderObject<Bindings> {
 
 export class WebhookSender extends createWebhookSenderClass<Bindings>(openCurrentJob, continueInBackground) {}
 
-export default { fetch: app.fetch, queue, scheduled } satisfies ExportedHandler<Bindings>
+const withReport = createStartReport()
+
+export default {
+  fetch: withReport(app.fetch),
+  queue: withReport(queue),
+  scheduled: withReport(scheduled),
+} satisfies ExportedHandler<Bindings>

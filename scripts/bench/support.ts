@@ -5,7 +5,6 @@ import { type Client, createClient } from '../support/client.ts'
 import { findMemoryFolder } from '../support/memory-folder.ts'
 import { findRuntime } from '../support/runtime-use.ts'
 import { startServer } from '../support/server.ts'
-import type { Variables } from '../support/worker-config.ts'
 
 const bytesNeeded = 2 * 1024 ** 3
 
@@ -25,7 +24,7 @@ export interface Bench {
 }
 
 /** Runs a case against a service with the routes of scripts/bench/worker.ts and an empty database. */
-export async function withBench(env: Variables, work: (bench: Bench) => Promise<void>): Promise<void> {
+export async function withBench(env: Record<string, string>, work: (bench: Bench) => Promise<void>): Promise<void> {
   const quit = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
   const stateDir = await mkdtemp(join(findMemoryFolder(bytesNeeded) ?? tmpdir(), 'bench-'))

@@ -3,13 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
 import { root } from './paths.ts'
 import { reservePort, type Ending, otherSchemaCode, type Running, startNode } from './processes.ts'
-import { buildVariables, type Variables } from './worker-config.ts'
+import { developmentTexts, pickSettings } from './settings.ts'
 
 /** The default token of the superuser, for local servers only. */
-export const developmentRootToken = 'root-token-for-development'
-
-/** The default key that signs links in mails of local servers. */
-const developmentLinkKey = 'link-signing-key-for-development'
+export const developmentRootToken = developmentTexts.ROOT_TOKEN
 
 export interface Server {
   url: string
@@ -24,7 +21,8 @@ interface Options {
   port: number
   /** The folder of the database and of everything else that a later start needs. */
   stateDir: string
-  env: Variables
+  /** The environment, from which the settings are taken. */
+  env: Readonly<Record<string, string | undefined>>
   /** The Worker's program, when it differs from the one in wrangler.toml. */
   program?: string
   /** True if the console is built first, unless it is built already. */
@@ -58,18 +56,18 @@ export async function startServer(options: Options): Promise<Server> {
 
 /** Migrates the local database and starts the Worker. `release` is called once all its processes have ended. */
 async function serve(options: Options, port: number, folder: string, release: () => void): Promise<Server> {
-  const rootToken = options.env.ROOT_TOKEN || developmentRootToken
-  const env = {
-    ...options.env,
-    ROOT_TOKEN: rootToken,
-    PUBLIC_URL: options.env.PUBLIC_URL || `http://127.0.0.1:${port}`,
-    LINK_SIGNING_KEY: options.env.LINK_SIGNING_KEY || developmentLinkKey,
+  const settings = {
+    ...developmentTexts,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    ...pickSettings(options.env),
+    ENVIRONMENT: 'development',
   }
+  const rootToken = settings.ROOT_TOKEN
   let isReady = false
   const program = options.program ? ['--program', resolve(root, options.program)] : []
   const build = options.buildsConsole ? ['--build-console'] : []
   const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program, ...build], {
-    env: { ...buildSettings(folder), WORKER_VARIABLES: JSON.stringify(buildVariables(env)) },
+    env: { ...buildSettings(folder), WORKER_VARIABLES: JSON.stringify(settings) },
     signal: options.signal,
     onOutput: (text) => isReady && options.onOutput?.(text),
   })

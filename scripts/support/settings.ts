@@ -1,56 +1,98 @@
-import { readConfig } from '../../src/entry/config.ts'
-import type { Bindings } from '../../src/http/env.ts'
-import { type Variables, variables } from './worker-config.ts'
+import { findFaults, findMisspeltNames, type SettingFault } from '../../src/domain/settings/check.ts'
+import { flag, type Form, wholeNumber } from '../../src/domain/settings/forms.ts'
+import type { Installation } from '../../src/domain/settings/rules.ts'
+import {
+  getSetting,
+  readText,
+  secretNames,
+  type SettingName,
+  settingNames,
+  type SettingTexts,
+} from '../../src/domain/settings/settings.ts'
 
-type Settings = Variables & Partial<Record<'ENVIRONMENT' | 'PORT' | 'SEED', string | undefined>>
+type Environment = Readonly<Record<string, string | undefined>>
 
-const createSettingError = (name: string, value: string, wanted: string) =>
-  new Error(`${name} is "${value}". ${wanted}`)
+/** Variables of `npm start` that are no settings of the Worker. */
+const startForms: Record<string, Form<unknown>> = {
+  PORT: wholeNumber(0, 65_535),
+  SEED: flag,
+}
+const startNames = [...Object.keys(startForms), 'STATE_DIR', 'INSPECTOR_PORT']
 
-const forms: [names: (keyof Settings)[], isRight: (value: string) => boolean, wanted: string][] = [
-  [['PORT'], (value) => /^\d{1,5}$/.test(value) && Number(value) < 65_536, 'It is a whole number from 0 to 65535.'],
-  [['RATE_LIMIT_PER_MINUTE'], (value) => /^(0|[1-9]\d{0,8})$/.test(value), 'It is a whole number, 0 for no limit.'],
-  [['SEED', 'ALLOW_INSECURE_WEBHOOKS'], (value) => ['0', '1'].includes(value), 'It is 0 or 1.'],
-  [
-    [
-      'PUBLIC_URL',
-      'EMAIL_API_BASE',
-      'SMS_API_BASE',
-      'DNS_API_BASE',
-      'WALLET_GOOGLE_API_BASE',
-      'PAYMENT_API_BASE',
-      'OIDC_ISSUER',
-    ],
-    (value) => /^https?:\/\//.test(value) && URL.canParse(value),
-    'It looks like: https://events.example.com',
-  ],
-]
+/** Secrets that an installation has of its own, and that deploying makes. */
+export const generatedSecrets = settingNames.filter((name) => getSetting(name).isGenerated)
 
-/** Variables that have no effect without another variable. */
-const needs: [isSet: (env: Settings) => boolean, reason: string, needed: keyof Settings][] = [
-  [(env) => env.EMAIL_PROVIDER === 'resend', 'EMAIL_PROVIDER=resend', 'EMAIL_API_KEY'],
-  [(env) => env.SMS_PROVIDER === 'gatewayapi', 'SMS_PROVIDER=gatewayapi', 'SMS_API_KEY'],
-  [(env) => !!env.OIDC_ISSUER, 'OIDC_ISSUER', 'OIDC_AUDIENCE'],
-  [(env) => !!env.OIDC_AUDIENCE, 'OIDC_AUDIENCE', 'OIDC_ISSUER'],
-]
+/** The values for this machine, with which `npm start` replaces what is not set. */
+export const developmentTexts = Object.fromEntries(
+  settingNames.flatMap((name) => {
+    const { development } = getSetting(name)
+    return development === undefined ? [] : [[name, development]]
+  }),
+) as Record<'ENVIRONMENT' | 'PUBLIC_URL' | 'ROOT_TOKEN' | 'LINK_SIGNING_KEY', string>
 
-/** Throws one line about the first variable that is wrong. An empty one counts as not set. */
-export function checkSettings(env: Settings): void {
-  if (env.ENVIRONMENT && env.ENVIRONMENT !== 'development')
-    throw createSettingError(
-      'ENVIRONMENT',
-      env.ENVIRONMENT,
+/** Picks the settings of an environment that are set. */
+export const pickSettings = (env: Environment): Record<string, string> =>
+  Object.fromEntries(settingNames.map((name) => [name, readText(env, name)]).filter(([, text]) => text !== ''))
+
+/** Throws one error that lists all faults, a line for each. */
+function refuse(faults: readonly (SettingFault | string)[]): void {
+  const messages = faults.map((fault) => (typeof fault === 'string' ? fault : fault.message))
+  if (messages.length > 0) throw new Error([...new Set(messages)].join('\n'))
+}
+
+function describeEnvironment(texts: SettingTexts, wanted: string, reason: string): string[] {
+  const text = readText(texts, 'ENVIRONMENT')
+  return text === '' || text === wanted ? [] : [`ENVIRONMENT is "${text}". ${reason}`]
+}
+
+/** Refuses settings with which `npm start` cannot run. */
+export function checkStartSettings(env: Environment): void {
+  const texts: SettingTexts = { ...developmentTexts, ...pickSettings(env), ENVIRONMENT: 'development' }
+  const startFaults = Object.entries(startForms).flatMap(([name, form]) => {
+    const text = env[name] ?? ''
+    return text === '' || form.read(text) !== null ? [] : [`${name} is "${text}". It must be ${form.description}.`]
+  })
+  refuse([
+    ...describeEnvironment(
+      env,
+      'development',
       '`npm start` always runs in development, with demonstration data and an open mailbox. docs/deploying.md says how to deploy the service.',
-    )
-  for (const [names, isRight, wanted] of forms)
-    for (const name of names) {
-      const value = env[name]
-      if (value && !isRight(value)) throw createSettingError(name, value, wanted)
-    }
-  const values = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
-  // The server has its own key for links when none is set.
-  const added = { ENVIRONMENT: 'development', LINK_SIGNING_KEY: env.LINK_SIGNING_KEY || 'development' }
-  readConfig({ ...values, ...added } as unknown as Bindings)
-  for (const [isSet, reason, needed] of needs)
-    if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
+    ),
+    ...startFaults,
+    ...findFaults(texts, { hasEmailBinding: false }),
+    ...findMisspeltNames(Object.keys(env), startNames),
+  ])
+}
+
+/** Refuses settings with which a server in production cannot run. `otherNames` are variables of the server itself. */
+export function checkServeSettings(env: Environment, otherNames: readonly string[] = []): void {
+  const texts: SettingTexts = { ...pickSettings(env), ENVIRONMENT: 'production' }
+  const missingSecrets = generatedSecrets.filter((name) => readText(texts, name) === '')
+  refuse([
+    ...describeEnvironment(env, 'production', 'A server for others always runs in production. Remove ENVIRONMENT.'),
+    ...missingSecrets.map((name) => `${name} is not set. Set a long random text, such as openssl rand -hex 32 prints.`),
+    ...findFaults(texts, { hasEmailBinding: false }),
+    ...findMisspeltNames(Object.keys(env), otherNames),
+  ])
+}
+
+interface Deployment extends Installation {
+  /** The variables of wrangler.toml. */
+  variables: SettingTexts & Readonly<Record<string, unknown>>
+  /** The names of the secrets of the Worker, whose values nobody can read. */
+  secrets: readonly string[]
+}
+
+/** Refuses settings with which the service cannot be deployed. */
+export function checkDeploySettings({ variables, secrets, ...installation }: Deployment): void {
+  const uploadedSecrets = secrets.filter((name): name is SettingName => (settingNames as string[]).includes(name))
+  const texts = { ...variables, ...Object.fromEntries(uploadedSecrets.map((name) => [name, 'uploaded'])) }
+  refuse([
+    ...describeEnvironment(variables, 'production', 'A deployed service runs in production. Set it in wrangler.toml.'),
+    ...secretNames
+      .filter((name) => readText(variables, name) !== '')
+      .map((name) => `${name} is a secret. Remove it from wrangler.toml, and run: npx wrangler secret put ${name}`),
+    ...findFaults({ ...texts, ENVIRONMENT: 'production' }, installation, new Set(uploadedSecrets)),
+    ...findMisspeltNames([...Object.keys(variables), ...secrets]),
+  ])
 }

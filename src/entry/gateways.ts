@@ -1,5 +1,6 @@
 import type { Config, JobCtx } from '../context.ts'
-import { type Channel, channels, describeMissingProvider, noProvider } from '../domain/messaging/messaging.ts'
+import { type Channel, noProvider } from '../domain/messaging/messaging.ts'
+import type { SettingValue } from '../domain/settings/settings.ts'
 import { readSharedTime } from '../domain/time/instants.ts'
 import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
 import { createDnsCapture, type DnsGateway } from '../gateways/dns/dns.ts'
@@ -18,14 +19,16 @@ import { createGatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import { createUnconfiguredEmail, createUnconfiguredSms } from '../gateways/unconfigured/unconfigured.ts'
 import type { Bindings } from '../http/env.ts'
-import { logError, logWarning } from '../http/log.ts'
 import { createCaptureStore } from '../modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../modules/sender-domains/index.ts'
 import { createCapturedKeys } from '../modules/wallet/index.ts'
-import { type ProviderName, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'clockOffsetMs' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
+type ProviderName<Name extends 'EMAIL_PROVIDER' | 'SMS_PROVIDER' | 'DNS_PROVIDER' | 'WALLET_PROVIDER'> = NonNullable<
+  SettingValue<Name>
+>
 type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
 const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'> | typeof noProvider, GatewayFactory<EmailGateway>> = {
@@ -92,22 +95,6 @@ export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateway
     files: createR2Store(env.FILES),
     images: env.IMAGES ? createImagesGateway(env.IMAGES) : null,
     scanner: files.scan ? createHttpScanner(files.scan) : null,
-  }
-}
-
-/**
- * Throws for an invalid configuration when the Worker starts, instead of when the first message is sent. Warns of
- * channels without a provider.
- */
-export function checkStart(env: Bindings): void {
-  try {
-    const config = readConfig(env)
-    chooseFactories(config)
-    for (const channel of channels)
-      if (config[channel].name === noProvider) logWarning('start', describeMissingProvider(channel))
-  } catch (error) {
-    logError('start', error)
-    throw error
   }
 }
 

@@ -31,7 +31,14 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     recordRefusedToken(db, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),
     )
-  const credentials = { db, rootToken: config.rootToken, identity: identity.bearer, now, clockOffsetMs, recordRefused }
+  const credentials = {
+    db,
+    rootTokens: config.rootTokens,
+    identity: identity.bearer,
+    now,
+    clockOffsetMs,
+    recordRefused,
+  }
   const authorization = c.req.header('authorization')
   const { caller, touch } = await authenticate(authorization, credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))

@@ -119,13 +119,13 @@ export function buildPublicUrl(publicUrl: string, requestUrl: string): URL {
 }
 
 /** The public URL of another path of the service. */
-export const buildAddress = (publicUrl: string, requestUrl: string, path: string): string =>
-  buildPublicUrl(publicUrl, new URL(path, requestUrl).href).href
+export const buildAddress = (c: AppContext, path: string): string =>
+  buildPublicUrl(c.env.PUBLIC_URL ?? '', new URL(path, c.req.url).href).href
 
 /** An unexpected error is logged and sent without details. */
 export function buildErrorResponse(c: AppContext, error: unknown): HttpResponse {
   const respond = (refusal: AppError) => {
-    const type = buildAddress(c.env.PUBLIC_URL, c.req.url, buildErrorPath(refusal.code))
+    const type = buildAddress(c, buildErrorPath(refusal.code))
     return buildProblem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
   }
   if (error instanceof AppError) {

@@ -2,8 +2,8 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { checkStart } from '../../src/entry/gateways.ts'
 import { openJob } from '../../src/entry/job.ts'
+import { createStartReport } from '../../src/entry/start.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
 import { callWith, get } from '../support/api.ts'
@@ -243,13 +243,14 @@ describe('the health of a service in production without a provider', () => {
     expect(await read(configured)).toMatchObject({ status: 'ok', email: 'configured', sms: 'configured' })
   })
 
-  it('is told by the log when the service starts', () => {
+  it('is told by the log at the first event of an isolate', () => {
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    checkStart({ ...env, ...production, EMAIL_PROVIDER: 'resend' })
+    const report = (bindings: object) => createStartReport()(() => undefined)(null, { ...env, ...bindings })
+    report({ ...production, EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 'key', WALLET_VENDOR_A: '', WALLET_VENDOR_B: '' })
     expect(warned.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
       { level: 'warn', message: expect.stringContaining('SMS_PROVIDER') },
     ])
-    checkStart(env)
+    report({})
     expect(warned).toHaveBeenCalledTimes(1)
   })
 })

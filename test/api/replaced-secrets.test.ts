@@ -1,11 +1,11 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
 import { mintPreferencesToken } from '../../src/domain/consents/consent-tokens.ts'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { readConfig } from '../../src/entry/config.ts'
-import { callWith, get } from '../support/api.ts'
+import { callWith, get, rootToken } from '../support/api.ts'
 import { requestConfirmation } from '../support/double-opt-in.ts'
 import { uploadRaw } from '../support/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -89,6 +89,56 @@ describe('after LINK_SIGNING_KEY was replaced', () => {
     const read = (bindings: object) => readConfig({ ...env, ...bindings }).linkReadingKeys
     expect(read(previous)).toEqual(['the next key', 'the key before', presentKey])
     expect(read({ LINK_SIGNING_KEY: '', LINK_SIGNING_KEY_PREVIOUS: '' })).toEqual([])
-    expect(() => read({ LINK_SIGNING_KEY: 'a,b' })).toThrow(/LINK_SIGNING_KEY contains a comma/)
+    expect(() => read({ LINK_SIGNING_KEY: 'a,b' })).toThrow(
+      /^LINK_SIGNING_KEY has another form\. It must be a text without a comma/,
+    )
+  })
+})
+
+describe('while ROOT_TOKEN is replaced', () => {
+  afterEach(() => void vi.restoreAllMocks())
+  const replaced = { ROOT_TOKEN: 'the-next-root-token', ROOT_TOKEN_PREVIOUS: rootToken }
+  const ask = (token: string, bindings: object) => callWith(bindings, '/v1/auth/user-info', { token })
+
+  it('both tokens are those of the superuser, and the answer says which one is the previous', async () => {
+    const next = await ask('the-next-root-token', replaced)
+    const old = await ask(rootToken, replaced)
+    for (const reply of [next, old]) {
+      expect(reply.status).toBe(200)
+      expect(reply.body).toMatchObject({ id: 'root', is_superuser: true, token: { id: null, kind: 'root' } })
+    }
+    expect([next.body.token.name, old.body.token.name]).toEqual([null, 'ROOT_TOKEN_PREVIOUS'])
+    const { status } = await callWith(replaced, '/v1/organizations', { body: { name: 'Nordlys' }, token: rootToken })
+    expect(status).toBe(201)
+  })
+
+  it.each([
+    ['without a previous one', { ROOT_TOKEN: 'the-next-root-token' }],
+    ['with an empty previous one', { ROOT_TOKEN: 'the-next-root-token', ROOT_TOKEN_PREVIOUS: '' }],
+    ['with a previous one alone', { ROOT_TOKEN: '', ROOT_TOKEN_PREVIOUS: rootToken }],
+    ['with a list of previous ones', { ROOT_TOKEN: 'a', ROOT_TOKEN_PREVIOUS: `b,${rootToken}` }],
+    ['with a part of a token', { ROOT_TOKEN: 'a', ROOT_TOKEN_PREVIOUS: `${rootToken}-and-more` }],
+  ])('the old token is refused %s', async (_, bindings) => {
+    expect((await ask(rootToken, bindings)).status).toBe(401)
+  })
+
+  it('every use of the previous token is in the log, and of others only a part', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.99)
+    const logged = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const production = { ...replaced, ENVIRONMENT: 'production' }
+    await ask('the-next-root-token', production)
+    expect(logged).not.toHaveBeenCalled()
+    await ask(rootToken, production)
+    await ask(rootToken, production)
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)))
+    expect(lines).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        level: 'info',
+        operation: 'getUserInfo',
+        status: 200,
+        token_id: 'previous_root',
+      })),
+    )
+    expect(JSON.stringify(lines)).not.toContain(rootToken)
   })
 })

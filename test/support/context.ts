@@ -22,8 +22,7 @@ const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
 export const testConfig: Config = {
   environment: 'test',
-  rateLimitPerMinute: 0,
-  rootToken: null,
+  rootTokens: [],
   metricsTokens: [],
   publicUrl: 'https://api.example.test',
   linkSigningKey: 'link-signing-key-of-the-tests',

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, createClient } from '../../scripts/support/client.ts'
 import { everyMinute, startServer } from '../../scripts/support/server.ts'
-import type { Variables } from '../../scripts/support/worker-config.ts'
 
 interface CreatedResource {
   id: string
@@ -40,7 +39,7 @@ const content = {
   ],
 }
 
-export async function openMailing(env: Variables): Promise<MailingPlace> {
+export async function openMailing(env: Record<string, string>): Promise<MailingPlace> {
   const stateDir = await mkdtemp(join(tmpdir(), 'slow-mailing-'))
   const server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0', ...env } })
   const client = createClient(server.url, server.rootToken)

@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { variables } from '../../scripts/support/worker-config.ts'
 import { app, type Bindings } from '../../src/app.ts'
 
 /** A statement of a request, and its time. */
@@ -48,7 +47,6 @@ export function openService(database: DatabaseSync) {
   }
 
   const env = {
-    ...Object.fromEntries(variables.map((name) => [name, ''])),
     ENVIRONMENT: 'test',
     PUBLIC_URL: 'https://api.example.test',
     LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',

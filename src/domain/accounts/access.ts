@@ -43,7 +43,7 @@ export interface Caller {
   acting_roles?: readonly RoleCode[]
   scopes: readonly TokenScope[]
   credential: {
-    kind: 'token' | 'session' | 'oidc' | 'root' | 'none'
+    kind: 'token' | 'session' | 'oidc' | 'root' | 'previous_root' | 'none'
     id: string | null
     /** The one organisation that the token is bound to, or null. */
     organization_id: string | null
@@ -64,6 +64,12 @@ export const superuser: Caller = {
   grants: [],
   scopes: ['read', 'write'],
   credential: { kind: 'root', id: null, organization_id: null, signed_in_at: null },
+}
+
+/** The holder of the root token that is being replaced. */
+export const previousSuperuser: Caller = {
+  ...superuser,
+  credential: { ...superuser.credential, kind: 'previous_root' },
 }
 
 /** The caller of a public operation. */

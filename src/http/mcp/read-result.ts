@@ -110,7 +110,7 @@ export async function readResult(
 ): Promise<ToolResult> {
   const { text, isWhole } = await readText(response)
   const { pathname, search } = new URL(request.url)
-  const where = `\`${request.method} ${buildAddress(c.env.PUBLIC_URL, c.req.url, pathname + search)}\` with the same token`
+  const where = `\`${request.method} ${buildAddress(c, pathname + search)}\` with the same token`
   const value = isWhole && text !== '' ? parseBody(response, text) : text
   const isShort = isWhole && text.length <= maxLength && toVisibleJson(value).length <= maxLength * 2
   const { body, notes }: ShownBody =

@@ -20,7 +20,8 @@ const maxBatch = 10
 function checkOrigin(c: AppContext): void {
   const origin = c.req.header('origin')
   if (origin === undefined || isAllowedOrigin(c.env, origin)) return
-  if (URL.canParse(c.env.PUBLIC_URL) && new URL(c.env.PUBLIC_URL).origin === origin) return
+  const { PUBLIC_URL = '' } = c.env
+  if (URL.canParse(PUBLIC_URL) && new URL(PUBLIC_URL).origin === origin) return
   throw new AppError('permission_denied', 'Pages of this origin cannot call the service. The operator can allow it.')
 }
 

@@ -185,7 +185,7 @@ export class Tools {
 
   #describe(c: AppContext, id: string): ToolResult {
     const text = describeOperation(this.#load(id), this.#service.loadDocument(), {
-      address: (path) => buildAddress(c.env.PUBLIC_URL, c.req.url, path),
+      address: (path) => buildAddress(c, path),
       isBrief: true,
     })
     return { content: [{ type: 'text', text }] }

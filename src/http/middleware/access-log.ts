@@ -15,7 +15,10 @@ const sampledShare = 0.1
 const isLogged = (status: number, environment: string): boolean =>
   status >= 400 || environment !== 'production' || Math.random() < sampledShare
 
-/** Logs one line for each request, and in production for each fault and one of ten other requests. The path is left out, because its query can contain personal data. */
+/**
+ * Logs one line for each request. In production it logs one for each fault, for each use of the previous root token, and
+ * for one of ten other requests. The path is left out, because its query can contain personal data.
+ */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const startedAt = performance.now()
   const meter = newMeter()
@@ -25,7 +28,8 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   c.res.headers.set('server-timing', `app;dur=${duration}`)
   // Only tests get the cost: the number of rows read would tell a hidden row from a missing one.
   if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', formatCost(meter))
-  if (!isLogged(c.res.status, c.env.ENVIRONMENT || 'production')) return
+  const credential = c.var.ctx?.caller.credential
+  if (!isLogged(c.res.status, c.env.ENVIRONMENT || 'production') && credential?.kind !== 'previous_root') return
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',
     request_id: c.var.requestId,
@@ -34,7 +38,7 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
     status: c.res.status,
     duration_ms: duration,
     ...meter,
-    token_id: c.var.ctx?.caller.credential.id ?? c.var.ctx?.caller.credential.kind ?? null,
+    token_id: credential?.id ?? credential?.kind ?? null,
   })
 }
 

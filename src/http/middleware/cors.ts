@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { notFound } from '../../domain/errors.ts'
+import { readSetting } from '../../domain/settings/settings.ts'
 import type { AppEnv } from '../env.ts'
 
 const exposedHeaders = [
@@ -18,7 +19,7 @@ const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)
 
 /** True for the origins of CORS_ORIGINS, and in development also for this machine. */
 export function isAllowedOrigin(env: AppEnv['Bindings'], origin: string): boolean {
-  const allowedOrigins = env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
+  const allowedOrigins = readSetting(env, 'CORS_ORIGINS') ?? []
   return (env.ENVIRONMENT === 'development' && isLocal(origin)) || allowedOrigins.includes(origin)
 }
 

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { parseNetwork, parseNetworkPrefix } from '../../domain/network.ts'
+import { readSetting } from '../../domain/settings/settings.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 
 const windowSeconds = 60
@@ -14,7 +15,7 @@ const linksPerNetwork = 6000
 const confirmationsPerLink = 20
 
 /** RATE_LIMIT_PER_MINUTE, where 0 disables every limit. */
-export const readLimit = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MINUTE) || 0
+export const readLimit = (c: AppContext): number => readSetting(c.env, 'RATE_LIMIT_PER_MINUTE')
 
 /** The client's network, or null if the platform does not provide an address. */
 export const readNetwork = (c: AppContext): string | null => parseNetwork(c.req.header('cf-connecting-ip'))

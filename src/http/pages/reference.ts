@@ -97,7 +97,7 @@ type AddressFor = (c: AppContext) => (path: string) => string
 /** Serves `/` with links to all documents, `/docs/errors` with the meaning of each error, and the same in Markdown. */
 export function buildReferenceRoutes(reference: Reference): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
-  const addressFor: AddressFor = (c) => (path) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
+  const addressFor: AddressFor = (c) => (path) => buildAddress(c, path)
   addMarkdownRoutes(pages, reference, addressFor)
   pages.get('/', async (c) => {
     const links = startLinks(reference.isDevelopment(c))

@@ -4,7 +4,14 @@ import { prepare } from '../../db/prepare.ts'
 import { accessTokens, accounts } from '../../db/schema/accounts.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { type Caller, type Grant, type MemberRole, parseScopes, superuser } from '../../domain/accounts/access.ts'
+import {
+  type Caller,
+  type Grant,
+  type MemberRole,
+  parseScopes,
+  previousSuperuser,
+  superuser,
+} from '../../domain/accounts/access.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -19,7 +26,8 @@ const touchIntervalMs = 300_000
 interface Credentials {
   /** The primary database, so that a revoked token is refused everywhere at once. */
   db: Database
-  rootToken: string | null
+  /** The present root token and the previous one. */
+  rootTokens: readonly string[]
   identity: IdentityProvider | null
   now: number
   /** As in `JobCtx`. */
@@ -188,14 +196,16 @@ async function authenticateIdentity(
 }
 
 /** Compares digests in constant time, so that the time reveals nothing about the secret. */
-const isSecret = (digest: Uint8Array<ArrayBuffer>, secret: string | null): boolean =>
-  !!secret && crypto.subtle.timingSafeEqual(digest, sha256OfShort(secret))
+const isSecret = (digest: Uint8Array<ArrayBuffer>, secret: string): boolean =>
+  secret !== '' && crypto.subtle.timingSafeEqual(digest, sha256OfShort(secret))
 
-/** True if the token is one of the secrets. All are compared, so that the time does not reveal which one it is. */
-export function isOneOfSecrets(token: string, secrets: readonly string[]): boolean {
-  const digest = sha256OfShort(token)
-  return secrets.filter((secret) => isSecret(digest, secret)).length > 0
-}
+/** Returns the position of the secret, or -1. All are compared, so that the time does not reveal which one it is. */
+const findSecret = (digest: Uint8Array<ArrayBuffer>, secrets: readonly string[]): number =>
+  secrets.map((secret) => isSecret(digest, secret)).indexOf(true)
+
+/** True if the token is one of the secrets. */
+export const isOneOfSecrets = (token: string, secrets: readonly string[]): boolean =>
+  findSecret(sha256OfShort(token), secrets) >= 0
 
 /** The token of an Authorization header, or null. */
 export const readBearerToken = (header: string | undefined): string | null =>
@@ -206,7 +216,8 @@ export async function authenticate(header: string | undefined, credentials: Cred
   const token = readBearerToken(header)
   if (token === null) throw createRefusal(header ? 'malformed' : 'missing')
   const digest = sha256OfShort(token)
-  if (isSecret(digest, credentials.rootToken)) return { caller: superuser, touch: null }
+  const rootPosition = findSecret(digest, credentials.rootTokens)
+  if (rootPosition >= 0) return { caller: rootPosition === 0 ? superuser : previousSuperuser, touch: null }
   if (credentials.identity && token.split('.').length === 3)
     return authenticateIdentity(token, credentials.identity, credentials)
   return authenticateToken(token, digest, credentials)

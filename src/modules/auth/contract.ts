@@ -89,7 +89,8 @@ export const UserInfo = z
       }),
       kind: z.enum(['personal', 'service', 'session', 'oidc', 'root']),
       name: z.string().nullable().openapi({
-        description: 'Null when the token is not stored here: the superuser, or a token of the identity provider.',
+        description:
+          'Null when the token is not stored here: the superuser, or a token of the identity provider. `ROOT_TOKEN_PREVIOUS` for the previous token of the superuser.',
       }),
       prefix: z
         .string()

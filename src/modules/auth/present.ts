@@ -72,7 +72,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     token: {
       id: token?.id ?? null,
       kind,
-      name: token?.name ?? null,
+      name: token?.name ?? (caller.credential.kind === 'previous_root' ? 'ROOT_TOKEN_PREVIOUS' : null),
       prefix: token?.prefix ?? null,
       scopes: [...caller.scopes],
       created: toIsoOrNull(token?.created_at ?? null),

@@ -14,7 +14,7 @@ const parsePositiveInt = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 async function loadPage(c: AppContext, reader: MailboxReader) {
-  const url = buildPublicUrl(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
+  const url = buildPublicUrl(c.env.PUBLIC_URL ?? '', c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: parseChannel(channel), to: to.slice(0, 254) }
   const size = Math.min(parsePositiveInt(page_size) ?? defaultPageSize, maxPageSize)
