@@ -34,6 +34,8 @@ interface Props<Resource, Values> {
   /** Tells why nothing can be changed now. */
   reason?: string | null
   fieldOf?: (pointer: string) => string
+  /** True keeps the buttons in sight below a long form. */
+  isSticky?: boolean
   children: (form: UseFormReturnType<Values>) => ReactNode
 }
 
@@ -64,6 +66,7 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
   labels = {},
   reason,
   fieldOf,
+  isSticky = false,
   children,
 }: Props<Resource, Values>) {
   const refusal = useRefusalReason(operation) ?? reason ?? null
@@ -114,7 +117,7 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
         ) : (
           mutation.error && <Refusal error={mutation.error} shown={shown} />
         )}
-        <Group gap="xs" justify="end">
+        <Group gap="xs" justify="end" {...(isSticky && { className: 'sticky' })}>
           {isDirty && (
             <Button size="sm" variant="default" onClick={() => load(latest)}>
               {words.common.discard}

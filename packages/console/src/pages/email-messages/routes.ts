@@ -1,1 +1,30 @@
-export const emailMessageRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { edition } from '../../layout-routes'
+import { oneOf, readListSearch } from '../../search'
+
+const list = createRoute({
+  getParentRoute: () => edition,
+  path: 'email-messages',
+  validateSearch: readListSearch({
+    type: oneOf([
+      'receipt',
+      'receipt_online',
+      'reminder',
+      'refund_confirmation',
+      'user_portal_access',
+      'campaign',
+      'other',
+    ]),
+    scope: oneOf(['edition', 'template', 'platform']),
+    ordering: oneOf(['created', '-created', 'modified', '-modified', 'title', '-title']),
+  }),
+  component: lazyRouteComponent(() => import('./list'), 'EmailMessages'),
+})
+
+const detail = createRoute({
+  getParentRoute: () => edition,
+  path: 'email-messages/$message',
+  component: lazyRouteComponent(() => import('./editor'), 'EmailMessage'),
+})
+
+export const emailMessageRoutes = [list, detail] as const

@@ -77,6 +77,7 @@ export const common: Words['common'] = {
   discard: 'Kassér ændringer',
   leaveUnsaved: 'Dine ændringer er ikke gemt. Vil du forlade siden?',
   nothingChanged: 'Intet er ændret.',
+  chooseCustomer: 'Vælg en kunde',
   chooseImage: 'Vælg billede',
   noImages: 'Ingen billeder endnu',
   noImagesHint: 'Upload billeder på siden "Filer".',

@@ -75,6 +75,7 @@ export const common = {
   modified: 'Changed',
   customer: 'Customer',
   tickets: 'Tickets',
+  chooseCustomer: 'Choose a customer',
   chooseImage: 'Choose image',
   noImages: 'No images yet',
   noImagesHint: 'Upload images on the page "Files".',

@@ -77,6 +77,7 @@ export const common: Words['common'] = {
   discard: 'Wijzigingen weggooien',
   leaveUnsaved: 'Je wijzigingen zijn niet opgeslagen. Wil je deze pagina verlaten?',
   nothingChanged: 'Er is niets gewijzigd.',
+  chooseCustomer: 'Kies een klant',
   chooseImage: 'Kies afbeelding',
   noImages: 'Nog geen afbeeldingen',
   noImagesHint: 'Upload afbeeldingen op de pagina "Bestanden".',

@@ -77,6 +77,7 @@ export const common: Words['common'] = {
   discard: 'Odrzuć zmiany',
   leaveUnsaved: 'Zmiany nie są zapisane. Opuścić tę stronę?',
   nothingChanged: 'Nic się nie zmieniło.',
+  chooseCustomer: 'Wybierz klienta',
   chooseImage: 'Wybierz obraz',
   noImages: 'Nie ma jeszcze obrazów',
   noImagesHint: 'Prześlij obrazy na stronie "Pliki".',

@@ -77,6 +77,7 @@ export const common: Words['common'] = {
   discard: 'Kasta ändringarna',
   leaveUnsaved: 'Dina ändringar är inte sparade. Vill du lämna sidan?',
   nothingChanged: 'Inget har ändrats.',
+  chooseCustomer: 'Välj en kund',
   chooseImage: 'Välj bild',
   noImages: 'Inga bilder ännu',
   noImagesHint: 'Ladda upp bilder på sidan "Filer".',

@@ -1,0 +1,14 @@
+import type { Schema } from '../../api'
+import { Status, type Tone } from '../../parts/status'
+import { words } from '../../words'
+
+const tones: Record<Schema['Segment']['status'], Tone> = {
+  draft: 'none',
+  calculating: 'wait',
+  ready: 'good',
+  failed: 'bad',
+}
+
+export const SegmentStatus = ({ status }: { status: Schema['Segment']['status'] }) => (
+  <Status tone={tones[status]} label={words.segments.statuses[status]} />
+)
