@@ -169,6 +169,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: pure,
+          // The package has an entry once it is built.
+          alias: { '@event-commerce/client': `${import.meta.dirname}/packages/client/src/index.ts` },
           isolate: false,
           env: { PROPERTY_SEED: propertySeed },
           setupFiles: ['./test/support/node-encoding.ts', './test/support/setup-node.ts'],

@@ -7,10 +7,12 @@ import {
   IconCreditCard,
   IconForms,
   IconHistory,
+  IconHome,
   IconKey,
   IconMail,
   IconMailOff,
   IconPhoto,
+  IconQrcode,
   IconReceipt,
   IconReceiptRefund,
   IconSend,
@@ -46,7 +48,9 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
     [
       t.sales,
       [
+        { label: t.home, icon: IconHome, link: { to: '/editions/$edition', params }, isExact: true },
         { label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } },
+        { label: t.checkIn, icon: IconQrcode, link: { to: '/editions/$edition/check-in', params } },
         { label: t.refunds, icon: IconReceiptRefund, link: { to: '/editions/$edition/refunds', params } },
         { label: t.refundBatches, icon: IconStack2, link: { to: '/editions/$edition/refund-batches', params } },
         { label: t.customers, icon: IconAddressBook, link: { to: '/editions/$edition/customers', params } },

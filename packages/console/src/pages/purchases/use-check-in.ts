@@ -41,7 +41,7 @@ export interface CheckInState {
   scan: (text: string) => void
   /** Shows one of several tickets. */
   choose: (ticket: Ticket) => void
-  /** Uses the ticket that is shown. */
+  /** Uses the ticket that is shown, or repeats a search that failed. */
   letIn: () => void
   clear: () => void
 }
@@ -155,6 +155,7 @@ export function useCheckIn({ edition, location, isImmediate, refusal }: Options)
     },
     letIn: () => {
       if (view.kind === 'ready' && refusal === null) void spend(view.ticket, view.code, begin())
+      else if (view.kind === 'failed') void scan(view.code)
     },
     clear: () => {
       begin()

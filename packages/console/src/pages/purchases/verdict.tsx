@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Paper, Stack, Text, UnstyledButton } from '@mantine/core'
+import { Anchor, Button, Group, Loader, Paper, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconCheck, IconHourglass, IconTicket, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -40,8 +40,10 @@ const Card = ({ colour, textColour = 'white', icon, word, children }: CardProps)
 
 const iconSize = 56
 
-function TicketLines({ ticket }: { ticket: Ticket }) {
-  const uses = findUses(ticket.uses)
+function TicketLines({ ticket, isJustUsed = false }: { ticket: Ticket; isJustUsed?: boolean }) {
+  const all = findUses(ticket.uses)
+  // The use of this moment says nothing new.
+  const uses = isJustUsed && all?.first.id === all?.last.id ? null : all
   return (
     <>
       <Text fz={{ base: 18, sm: 24 }} fw={600} className="break">
@@ -64,14 +66,20 @@ function TicketLines({ ticket }: { ticket: Ticket }) {
       )}
       <Text>
         {t.usesLeft}: {ticket.is_unlimited_use ? t.unlimited : formatCount(ticket.available_uses)} · {t.order}{' '}
-        <Link
-          className="plain-link underlined"
-          to="/editions/$edition/orders/$order"
-          params={{ edition: ticket.edition.id, order: ticket.order.id }}
-          search={{ ticket: ticket.id }}
+        <Anchor
+          c="inherit"
+          underline="always"
+          renderRoot={(props) => (
+            <Link
+              to="/editions/$edition/orders/$order"
+              params={{ edition: ticket.edition.id, order: ticket.order.id }}
+              search={{ ticket: ticket.id }}
+              {...props}
+            />
+          )}
         >
           {ticket.order.order_number ?? ticket.order.id}
-        </Link>
+        </Anchor>
         {ticket.vendor_code !== null && ` · ${ticket.vendor_code}`}
       </Text>
     </>
@@ -168,7 +176,7 @@ function VerdictCard({ view }: { view: View }) {
     case 'in':
       return (
         <Card colour="teal.9" icon={<IconCheck size={iconSize} stroke={3} aria-hidden />} word={t.yes}>
-          <TicketLines ticket={view.ticket} />
+          <TicketLines ticket={view.ticket} isJustUsed />
         </Card>
       )
     case 'refused':
