@@ -1,12 +1,11 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
-import { findCheckLink } from '../../parts/check-link'
 import { Loaded } from '../../parts/loaded'
 import { Section } from '../../parts/section'
 import { Status, type Tone } from '../../parts/status'
 import { plural, words } from '../../words'
+import { CheckRow } from './check-row'
 
 const t = words.editionSettings
 
@@ -22,6 +21,7 @@ export const healthOf = (edition: string) =>
 /** What is not in order with the edition. Each entry leads to the field or the page that mends it. */
 export function Checks({ edition }: { edition: Schema['EditionDetail'] }) {
   const health = useQuery(healthOf(edition.id))
+  const place = { edition: edition.id, organization: edition.organization.id }
   return (
     <Section title={t.checks}>
       <Loaded query={health} heights={[24, 60, 60, 60]}>
@@ -45,46 +45,12 @@ export function Checks({ edition }: { edition: Schema['EditionDetail'] }) {
               {severities.flatMap((severity) =>
                 failed
                   .filter((check) => check.severity === severity)
-                  .map((check) => <FailedCheck key={check.check_id} check={check} edition={edition} />),
+                  .map((check) => <CheckRow key={check.check_id} check={check} place={place} />),
               )}
             </Stack>
           )
         }}
       </Loaded>
     </Section>
-  )
-}
-
-const maxObjects = 5
-
-function FailedCheck({ check, edition }: { check: Check; edition: Schema['EditionDetail'] }) {
-  const place = { edition: edition.id, organization: edition.organization.id }
-  const objects = check.related_objects.slice(0, maxObjects)
-  return (
-    <Stack gap={2}>
-      <Group gap="xs" wrap="nowrap" align="start">
-        <Status tone={tones[check.severity]} label={t.severities[check.severity]} />
-      </Group>
-      <Text size="sm" fw={500}>
-        {check.message}
-      </Text>
-      <Text size="sm" c="dimmed">
-        {check.suggestion}
-      </Text>
-      <Group gap="sm">
-        {objects.map((object) => {
-          const link = findCheckLink(check, object, place)
-          if (!link) return null
-          return (
-            <Text key={object.id} size="sm" component="span">
-              <Link className="link" {...link}>
-                {object.id === edition.id ? t.fix : object.name}
-              </Link>
-            </Text>
-          )
-        })}
-        {check.related_objects.length > maxObjects && <Text size="sm">…</Text>}
-      </Group>
-    </Stack>
   )
 }

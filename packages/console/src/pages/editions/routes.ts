@@ -3,6 +3,12 @@ import { edition } from '../../layout-routes'
 import { settingsTabs } from '../../parts/check-link'
 import { oneOf, readSearch } from '../../search'
 
+const home = createRoute({
+  getParentRoute: () => edition,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home'), 'Home'),
+})
+
 const settings = createRoute({
   getParentRoute: () => edition,
   path: 'settings',
@@ -10,4 +16,4 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./settings'), 'EditionSettings'),
 })
 
-export const editionRoutes = [settings] as const
+export const editionRoutes = [home, settings] as const

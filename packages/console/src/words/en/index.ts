@@ -10,6 +10,7 @@ import { editionSettings } from './edition-settings'
 import { editions } from './editions'
 import { emailMessages } from './email-messages'
 import { files } from './files'
+import { home } from './home'
 import { orders } from './orders'
 import { organizations } from './organizations'
 import { purchases } from './purchases'
@@ -33,6 +34,7 @@ export const en = {
   editions,
   emailMessages,
   files,
+  home,
   orders,
   organizations,
   purchases,

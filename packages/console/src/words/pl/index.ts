@@ -11,6 +11,7 @@ import { editionSettings } from './edition-settings'
 import { editions } from './editions'
 import { emailMessages } from './email-messages'
 import { files } from './files'
+import { home } from './home'
 import { orders } from './orders'
 import { organizations } from './organizations'
 import { purchases } from './purchases'
@@ -34,6 +35,7 @@ export const pl: Words = {
   editions,
   emailMessages,
   files,
+  home,
   orders,
   organizations,
   purchases,

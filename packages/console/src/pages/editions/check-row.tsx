@@ -1,0 +1,65 @@
+import { Group, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Schema } from '../../api'
+import { findCheckLink } from '../../parts/check-link'
+import { Status, type Tone } from '../../parts/status'
+import { plural, words } from '../../words'
+
+type Check = Schema['EditionHealthCheck']
+
+export interface Place {
+  edition: string
+  organization: string
+}
+
+const tones: Record<Check['severity'], Tone> = { critical: 'bad', warning: 'act', info: 'none' }
+
+const shownObjects = 3
+
+/** Where a check is mended: its field, or the page of each object. */
+function CheckLinks({ check, place }: { check: Check; place: Place }) {
+  const links = check.related_objects.map((object) => ({ object, link: findCheckLink(check, object, place) }))
+  const pages = links.filter(({ object }) => object.type !== 'edition')
+  const [first] = links
+  if (pages.length === 0)
+    return first?.link ? (
+      <Link className="link" {...first.link}>
+        {check.suggestion}
+      </Link>
+    ) : (
+      check.suggestion
+    )
+  return (
+    <>
+      {check.suggestion}{' '}
+      {pages.slice(0, shownObjects).map(({ object, link }, index) => (
+        <span key={object.id}>
+          {index > 0 && ', '}
+          {link ? (
+            <Link className="link" {...link}>
+              {object.name || object.id}
+            </Link>
+          ) : (
+            object.name || object.id
+          )}
+        </span>
+      ))}
+      {pages.length > shownObjects && ` ${plural(pages.length - shownObjects, words.home.moreObjects)}`}
+    </>
+  )
+}
+
+/** A failed check with what to do, which leads to where it is mended. */
+export const CheckRow = ({ check, place }: { check: Check; place: Place }) => (
+  <div>
+    <Group gap="xs" wrap="nowrap" align="start" justify="space-between">
+      <Text size="sm" fw={500} className="break">
+        {check.message}
+      </Text>
+      <Status tone={tones[check.severity]} label={words.editionSettings.severities[check.severity]} />
+    </Group>
+    <Text size="sm" c="dimmed" component="div" className="break">
+      <CheckLinks check={check} place={place} />
+    </Text>
+  </div>
+)
