@@ -22,7 +22,7 @@ export function Campaign() {
   const { step } = route.useSearch()
   const query = useQuery({
     ...campaignQuery(id),
-    refetchInterval: ({ state }) => pollMs(state.data?.data.status),
+    refetchInterval: ({ state }) => pollMs(state.data?.data),
   })
   return (
     <Loaded query={query}>

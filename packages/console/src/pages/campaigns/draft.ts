@@ -31,6 +31,11 @@ const read = ({
 
 const isSame = (one: Draft, other: Draft): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+/** Shows the answer to an action at once. */
+export function storeCampaign({ data, etag }: { data: CampaignDetail; etag: string | null }): void {
+  queries.setQueryData(campaignQuery(data.id).queryKey, { data, etag })
+}
+
 interface Version {
   draft: Draft
   etag: string | null
@@ -85,7 +90,7 @@ export function useDraft(campaign: CampaignDetail, etag: string | null): DraftEd
       change.mutate(changes, {
         onSuccess: ({ data, etag: next }, sent) => {
           base.current = { draft: read(data), etag: next }
-          queries.setQueryData(campaignQuery(id).queryKey, { data, etag: next })
+          storeCampaign({ data, etag: next })
           setChanges((current) =>
             Object.fromEntries(Object.entries(current).filter(([key, value]) => value !== sent[key as keyof Draft])),
           )

@@ -40,9 +40,12 @@ export function Failures({ campaign }: { campaign: CampaignDetail }) {
                 {t.failHints[reason]}
               </Text>
             </div>
-            <Text fw={700} c="red" className="numbers">
-              {formatCount(count)}
-            </Text>
+            <Group gap={4} wrap="nowrap">
+              <Text fw={700} c="red" className="numbers">
+                {formatCount(count)}
+              </Text>
+              <SegmentButton campaign={campaign} filter={{ state: 'failed', reason }} name={t.reasons[reason]} isIcon />
+            </Group>
           </Group>
         ))}
       </Stack>
@@ -73,7 +76,7 @@ export function LeftOut({ campaign }: { campaign: CampaignDetail }) {
       staleTime: 60_000,
     })),
   })
-  if (status === 'calculating') return null
+  if (status === 'calculating' || skipped_count === 0) return null
   const rows = skipReasons.flatMap((reason, index) => {
     const count = counts[index]?.data?.count ?? 0
     return count > 0 ? [{ reason, count }] : []
@@ -86,43 +89,33 @@ export function LeftOut({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Section
       title={t.leftOut}
-      hint={
-        skipped_count === 0
-          ? t.nobodyLeftOut
-          : t.leftOutOf.replace('#', () => formatCount(total_recipients + skipped_count))
-      }
-      actions={
-        skipped_count > 0 && (
-          <SegmentButton campaign={campaign} filter={{ state: 'skipped' }} name={t.segmentNames.skipped} />
-        )
-      }
+      hint={t.leftOutOf.replace('#', () => formatCount(total_recipients + skipped_count))}
+      actions={<SegmentButton campaign={campaign} filter={{ state: 'skipped' }} name={t.segmentNames.skipped} />}
     >
-      {skipped_count > 0 && (
-        <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
-          <Table.Tbody>
-            {rows.map(({ reason, count }) => (
-              <Table.Tr key={reason}>
-                <Table.Td>
-                  <Link className="link" {...link(reason)}>
-                    {t.reasons[reason]}
-                  </Link>
-                </Table.Td>
-                <Table.Td className="numbers">{formatCount(count)}</Table.Td>
-              </Table.Tr>
-            ))}
-            <Table.Tr>
+      <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
+        <Table.Tbody>
+          {rows.map(({ reason, count }) => (
+            <Table.Tr key={reason}>
               <Table.Td>
-                <Link className="link" {...link()}>
-                  {t.together}
+                <Link className="link" {...link(reason)}>
+                  {t.reasons[reason]}
                 </Link>
               </Table.Td>
-              <Table.Td className="numbers" fw={700}>
-                {plural(skipped_count, t.people)}
-              </Table.Td>
+              <Table.Td className="numbers">{formatCount(count)}</Table.Td>
             </Table.Tr>
-          </Table.Tbody>
-        </Table>
-      )}
+          ))}
+          <Table.Tr>
+            <Table.Td>
+              <Link className="link" {...link()}>
+                {t.together}
+              </Link>
+            </Table.Td>
+            <Table.Td className="numbers" fw={700}>
+              {plural(skipped_count, t.people)}
+            </Table.Td>
+          </Table.Tr>
+        </Table.Tbody>
+      </Table>
     </Section>
   )
 }

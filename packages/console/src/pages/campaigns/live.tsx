@@ -25,7 +25,7 @@ export function Live({ campaign }: { campaign: CampaignDetail }) {
   const stats = useQuery({
     ...get('/v1/campaigns/{id}/stats', { params: { path: { id } } }),
     enabled: hasRun,
-    refetchInterval: pollMs(status),
+    refetchInterval: pollMs(campaign),
   })
   const plan = usePlan(id, isStartable(status))
   return (

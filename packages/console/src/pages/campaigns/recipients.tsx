@@ -14,7 +14,7 @@ import { formatCount, formatLanguage, plural, words } from '../../words'
 import { CampaignStatus } from './campaign-status'
 import { campaignQuery } from './draft'
 import { type RecipientFilter, SegmentButton } from './segment-dialog'
-import { type CampaignDetail, pollMs, type Recipient } from './types'
+import { type CampaignDetail, isRunning, pollMs, type Recipient } from './types'
 
 const route = getRouteApi('/shell/editions/$edition/campaigns/$campaign/recipients')
 const t = words.campaigns
@@ -91,7 +91,7 @@ const filters: Filter[] = [
 
 export function Recipients() {
   const { campaign: id } = route.useParams()
-  const query = useQuery({ ...campaignQuery(id), refetchInterval: ({ state }) => pollMs(state.data?.data.status) })
+  const query = useQuery({ ...campaignQuery(id), refetchInterval: ({ state }) => pollMs(state.data?.data) })
   return <Loaded query={query}>{({ data }) => <RecipientList campaign={data} />}</Loaded>
 }
 
@@ -111,7 +111,7 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
   const list = useQuery({
     ...getList('/v1/campaigns/{id}/recipients', { params: { path: { id }, query } }),
     enabled: refusal === null,
-    refetchInterval: pollMs(campaign.status) === 1000 ? 3000 : 30_000,
+    refetchInterval: isRunning(campaign.status) ? 3000 : 30_000,
   })
   const urls = Object.fromEntries((links.data?.results ?? []).map(({ position, url }) => [String(position), url]))
   const isOfOrganization = useCaller()?.organizations.some(({ role }) => role !== null) ?? false

@@ -35,6 +35,7 @@ export function Sent({ campaign }: { campaign: CampaignDetail }) {
           facts={[
             [t.message, channel === 'email' ? <Message campaign={campaign} /> : null],
             [t.audienceType, t.types[readType(campaign)]],
+            [t.leftOut, campaign.started_at !== null && campaign.skipped_count === 0 ? t.nobody : null],
             [t.sendWindow, send_window === null ? t.anyTime : formatWindow(send_window)],
             [words.common.created, <Time key="created" at={created} />],
             [t.completedAt, completed_at === null ? null : <Time at={completed_at} />],

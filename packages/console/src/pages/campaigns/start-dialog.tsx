@@ -1,8 +1,10 @@
 import { Checkbox, List, Stack, Text } from '@mantine/core'
 import { api } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
+import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
 import { formatCount, formatDuration, formatMoney, plural, words } from '../../words'
+import { storeCampaign } from './draft'
 import { FaultList } from './plan'
 import { usePlan } from './steps'
 import type { CampaignDetail, Plan } from './types'
@@ -20,6 +22,7 @@ interface Props {
 /** Says whom a start reaches, and starts or schedules the campaign. */
 export function StartDialog({ campaign, at, isOpen, close }: Props) {
   const { query } = usePlan(campaign.id, isOpen)
+  const change = useSearchChange()
   const plan = query.data
   const translations = plan?.faults.filter(({ code }) => code === 'missing_translation') ?? []
   const others = plan?.faults.filter(({ code }) => code !== 'missing_translation') ?? []
@@ -40,6 +43,10 @@ export function StartDialog({ campaign, at, isOpen, close }: Props) {
         return at === null
           ? api.POST('/v1/campaigns/{id}/send-now', { params, headers, body: accept })
           : api.POST('/v1/campaigns/{id}/schedule', { params, headers, body: { ...accept, scheduled_at: at } })
+      }}
+      onSent={(answer) => {
+        storeCampaign(answer)
+        change.set({ step: undefined })
       }}
     >
       {(form) => (

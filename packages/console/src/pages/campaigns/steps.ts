@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { get, type Schema } from '../../api'
+import { get, queries, type Schema } from '../../api'
 import { useRefusalReason } from '../../caller'
+import { campaignQuery } from './draft'
+import { isStartable } from './types'
 
 export const steps = ['audience', 'content', 'test', 'when'] as const
 export type Step = (typeof steps)[number]
@@ -16,5 +18,10 @@ export function stepOf({ attr, code }: Pick<Schema['FieldProblem'], 'attr' | 'co
 export const usePlan = (id: string, enabled: boolean) => {
   const refusal = useRefusalReason('planCampaign')
   const plan = get('/v1/campaigns/{id}/plan', { params: { path: { id } } })
-  return { query: useQuery({ ...plan, enabled: enabled && refusal === null, refetchInterval: 30_000 }), refusal }
+  // A campaign that was just started has no plan any more, before the page shows that.
+  const hasPlan = () => isStartable(queries.getQueryData(campaignQuery(id).queryKey)?.data.status ?? 'draft')
+  return {
+    query: useQuery({ ...plan, enabled: () => enabled && refusal === null && hasPlan(), refetchInterval: 30_000 }),
+    refusal,
+  }
 }

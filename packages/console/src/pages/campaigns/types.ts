@@ -24,8 +24,13 @@ export const isStartable = (status: CampaignStatusCode): boolean =>
 export const isEditable = (status: CampaignStatusCode): boolean => status === 'draft' || status === 'scheduled'
 
 /** How often a page reads a campaign again. Queries of a hidden tab wait. */
-export const pollMs = (status: CampaignStatusCode | undefined): number =>
-  status !== undefined && isRunning(status) ? 1000 : 30_000
+export const pollMs = (campaign: Pick<Campaign, 'status' | 'scheduled_at' | 'is_paused'> | undefined): number => {
+  if (!campaign) return 30_000
+  if (isRunning(campaign.status)) return 1000
+  const { status, scheduled_at, is_paused } = campaign
+  const startsSoon = scheduled_at !== null && new Date(scheduled_at).getTime() - Date.now() < 60_000
+  return status === 'scheduled' && startsSoon && !is_paused ? 2000 : 30_000
+}
 
 /** Reasons whose recipients a retry sends to. */
 export const retryableReasons: readonly FailReason[] = ['unreachable', 'rate_limited']

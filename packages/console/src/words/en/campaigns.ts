@@ -92,7 +92,7 @@ export const campaigns = {
   testNeeds: 'Choose at least one address and one language.',
   sendTests: { one: 'Send # test', other: 'Send # tests' },
   testResult: 'Test messages',
-  testStatuses: { pending: 'Waits', failed: 'Not sent', sent: 'Sent' },
+  testStatuses: { pending: 'On its way', failed: 'Not sent', sent: 'Sent' },
   testErrors: {
     suppressed: 'The address is suppressed.',
     render_failed: 'The message cannot be rendered.',
@@ -134,6 +134,7 @@ export const campaigns = {
   estimate: 'estimate',
   leftOut: 'Left out',
   leftOutOf: 'of # people whom the segment describes',
+  nobody: 'Nobody',
   nobodyLeftOut: 'Nobody in the segment is left out.',
   together: 'Together',
   suchAs: 'such as',
