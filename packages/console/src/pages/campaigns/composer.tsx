@@ -107,7 +107,7 @@ function SaveState({ edit }: { edit: ReturnType<typeof useDraft> }) {
             {words.common.save}
           </Button>
           <Button variant="default" onClick={discard}>
-            {t.discard}
+            {words.common.discard}
           </Button>
           <Text size="sm" c="dimmed">
             {t.scheduledEditHint}

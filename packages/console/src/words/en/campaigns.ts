@@ -53,7 +53,6 @@ export const campaigns = {
   saving: 'Saving …',
   draftSaved: 'The draft is saved.',
   notSaved: 'Not saved.',
-  discard: 'Discard',
   saveFirst: 'Your last change is not saved yet.',
   scheduledEditHint: 'The campaign is scheduled: it is sent with what is saved.',
 
