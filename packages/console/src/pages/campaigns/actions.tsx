@@ -12,6 +12,7 @@ import { useSearchChange } from '../../parts/search-change'
 import { formatCount, plural, words } from '../../words'
 import { countRetryable, findReason } from './allowed'
 import { CreateCampaign } from './create-campaign'
+import { storeCampaign } from './draft'
 import { StartDialog } from './start-dialog'
 import { type CampaignAction, type CampaignDetail, isRunning } from './types'
 
@@ -156,6 +157,7 @@ const CancelDialog = ({ campaign, isOpen, close }: DialogProps) => (
     submitLabel={t.cancel}
     done={t.cancelled}
     send={(_, headers) => api.POST('/v1/campaigns/{id}/cancel', { params: { path: { id: campaign.id } }, headers })}
+    onSent={storeCampaign}
   >
     {() => (
       <Text size="sm">
@@ -216,6 +218,7 @@ export function RetryButton({ campaign }: { campaign: CampaignDetail }) {
         send={(_, headers) =>
           api.POST('/v1/campaigns/{id}/retry-failed', { params: { path: { id: campaign.id } }, headers })
         }
+        onSent={storeCampaign}
       >
         {() => <Text size="sm">{plural(count, t.retryHint)}</Text>}
       </FormDialog>

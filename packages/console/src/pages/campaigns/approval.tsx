@@ -3,6 +3,7 @@ import { Group, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, get, queries } from '../../api'
+import { AccountName } from '../../parts/account-name'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { Time } from '../../parts/time'
@@ -85,12 +86,12 @@ function ApprovalHistory({ campaign: { approval } }: { campaign: CampaignDetail 
     <>
       {status === 'outdated' && <Text size="sm">{t.outdatedHint}</Text>}
       <Text size="sm" className="break">
-        {t.requestedBy} {requested_by}, <Time at={requested_at} />
+        {t.requestedBy} <AccountName id={requested_by} />, <Time at={requested_at} />
         {request_note && `: “${request_note}”`}
       </Text>
       {decided_by !== null && (
         <Text size="sm" className="break">
-          {t.decidedBy} {decided_by}, <Time at={decided_at} />
+          {t.decidedBy} <AccountName id={decided_by} />, <Time at={decided_at} />
           {note && `: “${note}”`}
         </Text>
       )}

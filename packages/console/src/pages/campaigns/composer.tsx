@@ -1,3 +1,4 @@
+import { PreconditionFailedError } from '@event-commerce/client'
 import { Button, Grid, Group, Paper, Stack, Tabs, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -45,7 +46,7 @@ export function Composer({ campaign, etag }: { campaign: CampaignDetail; etag: s
             </Tabs.List>
             <Tabs.Panel value={step} p="md">
               <Stack gap="md">
-                {step === 'audience' && <AudienceStep campaign={campaign} edit={edit} />}
+                {step === 'audience' && <AudienceStep key={edit.round} campaign={campaign} edit={edit} />}
                 {step === 'content' && <ContentStep campaign={campaign} edit={edit} />}
                 {step === 'test' && <TestStep campaign={campaign} />}
                 {step === 'when' && <WhenStep campaign={campaign} edit={edit} plan={plan.query.data} />}
@@ -92,7 +93,7 @@ function SaveState({ edit }: { edit: ReturnType<typeof useDraft> }) {
     <>
       {error && (
         <Stack gap="xs">
-          <Refusal error={error} retry={save} />
+          <Refusal error={error} {...(error instanceof PreconditionFailedError ? {} : { retry: save })} />
           <Group>
             <Button size="xs" variant="default" onClick={discard}>
               {words.common.reload}

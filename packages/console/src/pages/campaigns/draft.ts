@@ -63,6 +63,8 @@ const pauseMs = 600
 
 export interface DraftEdit {
   values: Draft
+  /** Another number after the fields were set back. */
+  round: number
   set: (part: Partial<Draft>) => void
   /** Sends what is not saved yet. */
   save: () => void
@@ -79,23 +81,27 @@ export interface DraftEdit {
 /** Edits a campaign. A draft is saved a moment after each change, a scheduled campaign when the person says so. */
 export function useDraft(campaign: CampaignDetail, etag: string | null): DraftEdit {
   const [changes, setChanges] = useState<Partial<Draft>>({})
+  const [round, setRound] = useState(0)
   const base = useRef<Version>({ draft: read(campaign), etag })
   const isDirty = Object.keys(changes).length > 0
   if (!isDirty) base.current = { draft: read(campaign), etag }
   const { id } = campaign
-  const change = useChange((sent: Partial<Draft>) => saveChanges(id, sent, base.current))
+  const change = useChange(
+    async (sent: Partial<Draft>) => ({ sent, answer: await saveChanges(id, sent, base.current) }),
+    {
+      onSent({ sent, answer: { data, etag: next } }) {
+        base.current = { draft: read(data), etag: next }
+        storeCampaign({ data, etag: next })
+        // What was typed meanwhile is still to be saved.
+        setChanges((current) =>
+          Object.fromEntries(Object.entries(current).filter(([key, value]) => value !== sent[key as keyof Draft])),
+        )
+      },
+    },
+  )
   const isAutomatic = campaign.status === 'draft'
   const save = () => {
-    if (isDirty && !change.isPending)
-      change.mutate(changes, {
-        onSuccess: ({ data, etag: next }, sent) => {
-          base.current = { draft: read(data), etag: next }
-          storeCampaign({ data, etag: next })
-          setChanges((current) =>
-            Object.fromEntries(Object.entries(current).filter(([key, value]) => value !== sent[key as keyof Draft])),
-          )
-        },
-      })
+    if (isDirty && !change.isPending) change.mutate(changes)
   }
   const saveLater = useDebouncedCallback(save, { delay: pauseMs, flushOnUnmount: true })
   useEffect(() => {
@@ -104,19 +110,21 @@ export function useDraft(campaign: CampaignDetail, etag: string | null): DraftEd
   }, [changes, change.isPending])
   return {
     values: { ...read(campaign), ...changes },
+    round,
     set(part) {
-      change.reset()
+      if (change.error) change.reset()
       setChanges((current) => ({ ...current, ...part }))
     },
     save,
     discard() {
       change.reset()
       setChanges({})
+      setRound((current) => current + 1)
     },
     isDirty,
     isSaving: change.isPending,
     isAutomatic,
     error: change.error,
-    warnings: change.data?.data.warnings ?? [],
+    warnings: change.data?.answer.data.warnings ?? [],
   }
 }

@@ -2,7 +2,7 @@ import { Progress, Table, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
-import { useRefusalReason } from '../../caller'
+import { useIsAllowed } from '../../caller'
 import { Section } from '../../parts/section'
 import { formatCount, formatPercent, plural, words } from '../../words'
 import { SegmentButton } from './segment-dialog'
@@ -53,11 +53,11 @@ export function Engagement({ campaign, stats }: { campaign: CampaignDetail; stat
 
 /** The people who did not do something are counted by the list of recipients alone. */
 function useNegatives(id: string, hasSent: boolean): (number | undefined)[] {
-  const refusal = useRefusalReason('listCampaignRecipients')
+  const isAllowed = useIsAllowed('listCampaignRecipients')
   const results = useQueries({
     queries: (['not_opened', 'not_clicked'] as const).map((engagement) => ({
       ...get('/v1/campaigns/{id}/recipients', { params: { path: { id }, query: { engagement, page_size: 1 } } }),
-      enabled: hasSent && refusal === null,
+      enabled: hasSent && isAllowed,
       refetchInterval: 30_000,
     })),
   })

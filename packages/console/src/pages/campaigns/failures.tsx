@@ -2,7 +2,7 @@ import { Group, Stack, Table, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { get } from '../../api'
-import { useRefusalReason } from '../../caller'
+import { useIsAllowed } from '../../caller'
 import { Section } from '../../parts/section'
 import { formatCount, plural, words } from '../../words'
 import { RetryButton } from './actions'
@@ -66,13 +66,13 @@ const skipReasons = [
 export function LeftOut({ campaign }: { campaign: CampaignDetail }) {
   const { edition = '' } = useParams({ strict: false })
   const { id, skipped_count, total_recipients, status } = campaign
-  const refusal = useRefusalReason('listCampaignRecipients')
+  const isAllowed = useIsAllowed('listCampaignRecipients')
   const counts = useQueries({
     queries: skipReasons.map((reason) => ({
       ...get('/v1/campaigns/{id}/recipients', {
         params: { path: { id }, query: { state: 'skipped' as const, reason, page_size: 1 } },
       }),
-      enabled: refusal === null && skipped_count > 0 && status !== 'calculating',
+      enabled: isAllowed && skipped_count > 0 && status !== 'calculating',
       staleTime: 60_000,
     })),
   })

@@ -10,6 +10,7 @@ import { Delivery } from './delivery'
 import { Engagement } from './engagement'
 import { Failures, LeftOut } from './failures'
 import { Links } from './links'
+import { MessagePreview } from './message-preview'
 import { PlanPanel } from './plan'
 import { Sent } from './sent'
 import { usePlan } from './steps'
@@ -36,6 +37,11 @@ export function Live({ campaign }: { campaign: CampaignDetail }) {
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
             {!hasRun && <Waiting campaign={campaign} />}
+            {!hasRun && campaign.channel === 'email' && campaign.email_message_id !== null && (
+              <Section title={t.message}>
+                <MessagePreview id={campaign.email_message_id} />
+              </Section>
+            )}
             {stats.data && (
               <>
                 <Delivery campaign={campaign} stats={stats.data} />

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { getList } from '../../api'
-import { useCaller, useRefusalReason } from '../../caller'
+import { useCaller, useIsAllowed, useRefusalReason } from '../../caller'
 import { Empty } from '../../parts/empty'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
@@ -100,6 +100,7 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
   const { id, name } = campaign
   const search = route.useSearch()
   const refusal = useRefusalReason('listCampaignRecipients')
+  const isAllowed = useIsAllowed('listCampaignRecipients')
   const links = useQuery(getList('/v1/campaigns/{id}/links', { params: { path: { id }, query: { page_size: 500 } } }))
   const { link, ordering, ...others } = search
   const query = {
@@ -110,7 +111,7 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
   }
   const list = useQuery({
     ...getList('/v1/campaigns/{id}/recipients', { params: { path: { id }, query } }),
-    enabled: refusal === null,
+    enabled: isAllowed,
     refetchInterval: isRunning(campaign.status) ? 3000 : 30_000,
   })
   const urls = Object.fromEntries((links.data?.results ?? []).map(({ position, url }) => [String(position), url]))

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, getList, type Schema } from '../../api'
-import { useCaller, useEdition, useRefusalReason } from '../../caller'
+import { useCaller, useEdition, useIsAllowed } from '../../caller'
 import { useSentForm } from '../../form'
 import { ActionButton } from '../../parts/action-button'
 import { Refusal } from '../../parts/refusal'
@@ -99,12 +99,12 @@ const SubmitTest = ({ count, missing, isPending, submit }: SubmitProps) => (
 
 /** Addresses of colleagues, for those who may list them. */
 function useMemberAddresses(organization: string | undefined): string[] {
-  const refusal = useRefusalReason('listOrganizationMembers')
+  const isAllowed = useIsAllowed('listOrganizationMembers')
   const list = useQuery({
     ...getList('/v1/organizations/{id}/members', {
       params: { path: { id: organization ?? '' }, query: { page_size: 200 } },
     }),
-    enabled: organization !== undefined && refusal === null,
+    enabled: organization !== undefined && isAllowed,
   })
   return [...new Set(list.data?.results.map(({ email }) => email) ?? [])]
 }

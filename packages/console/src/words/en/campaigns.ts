@@ -1,7 +1,9 @@
+import type { Plural } from '../../plural'
+
 export const campaigns = {
   title: 'Campaigns',
   searchHint: 'Name of the campaign',
-  count: { one: '# campaign', other: '# campaigns' },
+  count: { one: '# campaign', other: '# campaigns' } as Plural,
   empty: 'No campaigns yet',
   emptyHint: 'A campaign sends an e-mail or an SMS to the people of a segment.',
   create: 'New campaign',
@@ -28,10 +30,10 @@ export const campaigns = {
   segment: 'Segment',
   to: 'to',
   sentOfTotal: 'Sent',
-  failedCount: { one: '# failed', other: '# failed' },
+  failedCount: { one: '# failed', other: '# failed' } as Plural,
   scheduledFor: 'Scheduled for',
   startedAt: 'started',
-  people: { one: '# person', other: '# people' },
+  people: { one: '# person', other: '# people' } as Plural,
   notCalculated: 'not calculated yet',
   segmentHint: {
     email: 'Who gets it. These are the segments for e-mail.',
@@ -41,7 +43,7 @@ export const campaigns = {
     email: 'There is no such segment for e-mail.',
     sms: 'There is no such segment for SMS.',
   },
-  lastCalculated: { one: '# person at the last calculation.', other: '# people at the last calculation.' },
+  lastCalculated: { one: '# person at the last calculation.', other: '# people at the last calculation.' } as Plural,
   openSegment: 'Open the segment',
   channelChangeHint: 'Choose a segment for this channel. The content of the other channel is removed then.',
 
@@ -77,8 +79,8 @@ export const campaigns = {
   emptyText: 'empty',
   smsFallback: 'Empty: readers get the text in #.',
   insertVariable: 'Insert a variable',
-  characterCount: { one: '# character', other: '# characters' },
-  smsCount: { one: '# SMS', other: '# SMS' },
+  characterCount: { one: '# character', other: '# characters' } as Plural,
+  smsCount: { one: '# SMS', other: '# SMS' } as Plural,
   sampleHint: 'with a sample customer',
   ucs2: 'Only 70 characters fit into an SMS, instead of 160, because of: #',
 
@@ -89,7 +91,7 @@ export const campaigns = {
   testCustomerHint: 'The test has the name and contact data of this customer.',
   sampleValues: 'Sample values',
   testNeeds: 'Choose at least one address and one language.',
-  sendTests: { one: 'Send # test', other: 'Send # tests' },
+  sendTests: { one: 'Send # test', other: 'Send # tests' } as Plural,
   testResult: 'Test messages',
   testStatuses: { pending: 'On its way', failed: 'Not sent', sent: 'Sent' },
   testErrors: {
@@ -97,7 +99,7 @@ export const campaigns = {
     render_failed: 'The message cannot be rendered.',
     provider_not_configured: 'No e-mail provider is set up.',
   },
-  testsLeft: { one: '# test message is left this hour.', other: '# test messages are left this hour.' },
+  testsLeft: { one: '# test message is left this hour.', other: '# test messages are left this hour.' } as Plural,
   noSmsTest:
     'An SMS cannot be tested. The plan says how long each text becomes, with the names of the people who get it.',
 
@@ -117,18 +119,18 @@ export const campaigns = {
   schedule: 'Schedule',
   reschedule: 'Change the time',
   sendAgain: 'Send to the rest',
-  sendTo: { one: 'Send to # person', other: 'Send to # people' },
+  sendTo: { one: 'Send to # person', other: 'Send to # people' } as Plural,
   started: 'The campaign has started.',
   scheduled: 'The campaign is scheduled.',
   getNow: 'get the message now.',
   getAt: 'get the message:',
   countedAgain: 'counted again at the start',
-  getNothing: { one: '# person in the segment gets nothing.', other: '# people in the segment get nothing.' },
+  getNothing: { one: '# person in the segment gets nothing.', other: '# people in the segment get nothing.' } as Plural,
   alreadySent: '# have the message already, and do not get it again.',
   acceptTranslations: 'Send it although these texts are missing',
 
   plan: 'If you send now',
-  getIt: { one: 'person gets it', other: 'people get it' },
+  getIt: { one: 'person gets it', other: 'people get it' } as Plural,
   ofSegment: 'of # in the segment',
   estimate: 'estimate',
   leftOut: 'Left out',
@@ -150,8 +152,8 @@ export const campaigns = {
   callRate: 'at most # a second',
   noProvider: 'Without a provider nobody can say how long it takes.',
   windowOpens: 'The send window opens',
-  faultCount: { one: '# thing is missing', other: '# things are missing' },
-  warningCount: { one: '# warning', other: '# warnings' },
+  faultCount: { one: '# thing is missing', other: '# things are missing' } as Plural,
+  warningCount: { one: '# warning', other: '# warnings' } as Plural,
   mend: 'Go there',
   openSettings: 'Open the settings',
   faults: {
@@ -211,11 +213,11 @@ export const campaigns = {
   cancel: 'Cancel the campaign',
   cancelled: 'The campaign is cancelled.',
   cancelScheduled: 'Nobody has got the message yet, and nobody will. A cancelled campaign cannot be sent again.',
-  cancelSent: { one: '# person has the message.', other: '# people have the message.' },
+  cancelSent: { one: '# person has the message.', other: '# people have the message.' } as Plural,
   cancelPending: {
     one: '# person does not get it any more. A cancelled campaign cannot be sent again.',
     other: '# people do not get it any more. A cancelled campaign cannot be sent again.',
-  },
+  } as Plural,
   deleteTitle: 'Delete the campaign',
   deleteHint: '“#” is deleted. Its segment and its message stay.',
   deleted: 'The campaign is deleted.',
@@ -262,7 +264,7 @@ export const campaigns = {
   retryHint: {
     one: '# person gets the same message. Nobody else gets one.',
     other: '# people get the same message. Nobody else gets one.',
-  },
+  } as Plural,
   reasons: {
     no_address: 'No address',
     no_consent: 'Did not agree to marketing',
@@ -290,7 +292,7 @@ export const campaigns = {
   machineOpened: {
     one: 'A program opened # message, which is not counted.',
     other: 'Programs opened # messages, which are not counted.',
-  },
+  } as Plural,
 
   timeline: 'Over time',
   interval: 'Interval',
@@ -301,7 +303,7 @@ export const campaigns = {
 
   links: 'Links',
   link: 'Link',
-  linkCount: { one: '# link', other: 'The first 100 of # links' },
+  linkCount: { one: '# link', other: 'The first 100 of # links' } as Plural,
   linkPeople: 'People',
   clicks: 'Clicks',
   byMachines: 'By programs',
@@ -313,10 +315,10 @@ export const campaigns = {
   anyTime: 'At any time',
   completedAt: 'Ended',
   acceptedTranslations: 'Sent without',
-  textCount: { one: '# translation', other: '# translations' },
+  textCount: { one: '# translation', other: '# translations' } as Plural,
 
   recipients: 'Recipients',
-  recipientCount: { one: '# recipient', other: '# recipients' },
+  recipientCount: { one: '# recipient', other: '# recipients' } as Plural,
   recipientSearchHint: 'Name, e-mail, phone',
   recipientsRefused: 'You cannot see the recipients',
   noRecipients: 'No recipients yet',
