@@ -5,6 +5,7 @@ import {
   IconBuilding,
   IconCalendarEvent,
   IconCreditCard,
+  IconFlask,
   IconForms,
   IconHistory,
   IconHome,
@@ -29,6 +30,7 @@ import {
 } from '@tabler/icons-react'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useCaller, useEditionId, useOrganizationId } from '../caller'
+import { isDevelopment } from '../environment'
 import { linkTo } from '../parts/record-link'
 import { words } from '../words'
 
@@ -113,10 +115,13 @@ function listOrganizationPages(organization: string): [label: string, entries: E
   ]
 }
 
-/** The pages of the superuser of the service. */
-const listServicePages = (): [label: string, entries: Entry[]][] => [
-  [words.common.service, [{ label: words.common.entries.system, icon: IconServer, link: linkTo('/system') }]],
-]
+/** The pages of the service: those of its superuser, and that of a server for development. */
+function listServicePages(isSuperuser: boolean): [label: string, entries: Entry[]][] {
+  const t = words.common.entries
+  const system = { label: t.system, icon: IconServer, link: linkTo('/system') }
+  const development = { label: t.development, icon: IconFlask, link: linkTo('/development') }
+  return [[words.common.service, [...(isSuperuser ? [system] : []), ...(isDevelopment ? [development] : [])]]]
+}
 
 export function Navigation({ close }: { close: () => void }) {
   const edition = useEditionId()
@@ -125,7 +130,7 @@ export function Navigation({ close }: { close: () => void }) {
   const groups = [
     ...(edition === undefined ? [] : listEditionPages(edition)),
     ...(organization === undefined ? [] : listOrganizationPages(organization)),
-    ...(person?.is_superuser ? listServicePages() : []),
+    ...listServicePages(person?.is_superuser ?? false),
   ].filter(([, entries]) => entries.length > 0)
   return groups.map(([label, entries]) => (
     <div key={label} role="group" aria-label={label}>

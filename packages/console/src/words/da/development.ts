@@ -1,3 +1,27 @@
 import type { Words } from '../en'
 
-export const development: Words['development'] = {}
+export const development: Words['development'] = {
+  title: 'Udvikling',
+  hint: 'Denne server er til udvikling: Den sender intet, og dens ur kan flyttes.',
+  clock: 'Ur',
+  clockHint: 'Det, der er forfaldent, sker med det samme. Uret går aldrig tilbage.',
+  onTime: 'Som maskinens ur',
+  ahead: 'Foran med',
+  hour: '+ 1 time',
+  day: '+ 1 dag',
+  week: '+ 1 uge',
+  people: 'Personer',
+  peopleHint: 'Åbner konsollen i en ny fane som en person med hver rolle.',
+  nobody: 'Ingen',
+  open: 'Åbn',
+  outbox: 'Udbakke',
+  outboxHint: 'Beskeder, der blev gemt i stedet for sendt.',
+  channel: 'Kanal',
+  channels: { email: 'E-mail', sms: 'SMS' },
+  to: 'Til',
+  subject: 'Emne',
+  empty: 'Ingen beskeder endnu',
+  emptyHint: 'Send en kampagne eller en testbesked, eller bed om en kode til login.',
+  wholePage: 'Åbn som side',
+  count: { one: '# besked', other: '# beskeder' },
+}

@@ -1,1 +1,27 @@
-export const development = {}
+import type { Plural } from '../../plural'
+
+export const development = {
+  title: 'Development',
+  hint: 'This server is for development: it sends nothing, and its clock can be moved.',
+  clock: 'Clock',
+  clockHint: 'What is due runs at once. The clock never goes back.',
+  onTime: 'Like the clock of the machine',
+  ahead: 'Ahead by',
+  hour: '+ 1 hour',
+  day: '+ 1 day',
+  week: '+ 1 week',
+  people: 'People',
+  peopleHint: 'Opens the console in a new tab, as somebody of each role.',
+  nobody: 'Nobody',
+  open: 'Open',
+  outbox: 'Outbox',
+  outboxHint: 'Messages that were stored instead of sent.',
+  channel: 'Channel',
+  channels: { email: 'E-mail', sms: 'SMS' },
+  to: 'To',
+  subject: 'Subject',
+  empty: 'No messages yet',
+  emptyHint: 'Send a campaign or a test message, or ask for a code to sign in.',
+  wholePage: 'Open as a page',
+  count: { one: '# message', other: '# messages' } as Plural,
+}

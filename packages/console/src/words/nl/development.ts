@@ -1,3 +1,27 @@
 import type { Words } from '../en'
 
-export const development: Words['development'] = {}
+export const development: Words['development'] = {
+  title: 'Ontwikkeling',
+  hint: 'Deze server is voor ontwikkeling: hij verstuurt niets en zijn klok kan worden verzet.',
+  clock: 'Klok',
+  clockHint: 'Wat moet gebeuren, gebeurt meteen. De klok gaat nooit terug.',
+  onTime: 'Gelijk met de klok van de computer',
+  ahead: 'Loopt voor:',
+  hour: '+ 1 uur',
+  day: '+ 1 dag',
+  week: '+ 1 week',
+  people: 'Personen',
+  peopleHint: 'Opent de console in een nieuw tabblad, als iemand met elke rol.',
+  nobody: 'Niemand',
+  open: 'Openen',
+  outbox: 'Postvak uit',
+  outboxHint: 'Berichten die zijn opgeslagen in plaats van verstuurd.',
+  channel: 'Kanaal',
+  channels: { email: 'E-mail', sms: 'Sms' },
+  to: 'Aan',
+  subject: 'Onderwerp',
+  empty: 'Nog geen berichten',
+  emptyHint: 'Verstuur een campagne of een testbericht, of vraag een code om in te loggen.',
+  wholePage: 'Als pagina openen',
+  count: { one: '# bericht', other: '# berichten' },
+}

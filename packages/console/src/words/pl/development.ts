@@ -1,3 +1,27 @@
 import type { Words } from '../en'
 
-export const development: Words['development'] = {}
+export const development: Words['development'] = {
+  title: 'Środowisko testowe',
+  hint: 'To serwer do programowania: niczego nie wysyła, a jego zegar można przesuwać.',
+  clock: 'Zegar',
+  clockHint: 'To, na co przyszła pora, dzieje się od razu. Zegar nigdy się nie cofa.',
+  onTime: 'Zgodny z zegarem komputera',
+  ahead: 'Do przodu o',
+  hour: '+ 1 godzina',
+  day: '+ 1 dzień',
+  week: '+ 1 tydzień',
+  people: 'Osoby',
+  peopleHint: 'Otwiera konsolę w nowej karcie jako osoba o danej roli.',
+  nobody: 'Nikt',
+  open: 'Otwórz',
+  outbox: 'Skrzynka nadawcza',
+  outboxHint: 'Wiadomości, które zapisano zamiast wysłać.',
+  channel: 'Kanał',
+  channels: { email: 'E-mail', sms: 'SMS' },
+  to: 'Do',
+  subject: 'Temat',
+  empty: 'Nie ma jeszcze wiadomości',
+  emptyHint: 'Wyślij kampanię lub wiadomość testową albo poproś o kod do logowania.',
+  wholePage: 'Otwórz jako stronę',
+  count: { one: '# wiadomość', few: '# wiadomości', many: '# wiadomości', other: '# wiadomości' },
+}

@@ -1,3 +1,27 @@
 import type { Words } from '../en'
 
-export const development: Words['development'] = {}
+export const development: Words['development'] = {
+  title: 'Utveckling',
+  hint: 'Den här servern är för utveckling: den skickar inget och dess klocka kan flyttas.',
+  clock: 'Klocka',
+  clockHint: 'Det som är dags sker genast. Klockan går aldrig tillbaka.',
+  onTime: 'Som datorns klocka',
+  ahead: 'Före med',
+  hour: '+ 1 timme',
+  day: '+ 1 dag',
+  week: '+ 1 vecka',
+  people: 'Personer',
+  peopleHint: 'Öppnar konsolen i en ny flik som någon med varje roll.',
+  nobody: 'Ingen',
+  open: 'Öppna',
+  outbox: 'Utkorg',
+  outboxHint: 'Meddelanden som sparades i stället för att skickas.',
+  channel: 'Kanal',
+  channels: { email: 'E-post', sms: 'SMS' },
+  to: 'Till',
+  subject: 'Ämne',
+  empty: 'Inga meddelanden än',
+  emptyHint: 'Skicka en kampanj eller ett testmeddelande, eller be om en kod för att logga in.',
+  wholePage: 'Öppna som sida',
+  count: { one: '# meddelande', other: '# meddelanden' },
+}

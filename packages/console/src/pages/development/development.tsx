@@ -1,0 +1,24 @@
+import { Grid, Stack, Text } from '@mantine/core'
+import { Heading } from '../../parts/heading'
+import { words } from '../../words'
+import { ClockSection } from './clock-section'
+import { Outbox } from './outbox'
+import { PeopleSection } from './people-section'
+
+/** What helps to try the service: messages that were not sent, the clock, and other people's eyes. */
+export const Development = () => (
+  <Stack gap="sm">
+    <Heading title={words.development.title} facts={<Text size="sm">{words.development.hint}</Text>} />
+    <Grid gap="sm">
+      <Grid.Col span={{ base: 12, lg: 4 }} order={{ base: 1, lg: 2 }}>
+        <Stack gap="sm">
+          <ClockSection />
+          <PeopleSection />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 8 }} order={{ base: 2, lg: 1 }}>
+        <Outbox />
+      </Grid.Col>
+    </Grid>
+  </Stack>
+)
