@@ -23,14 +23,26 @@ export const shell = createRoute({
   component: lazyRouteComponent(() => import('./shell'), 'Shell'),
 })
 
-/** The start: the edition of the last visit, or the first one. */
+const organizationPages = new Set(['audit-log', 'editions', 'members', 'merchant-accounts', 'sender-domains', 'tokens'])
+const servicePages = new Set(['development', 'system'])
+
+/** The name of a page, which `ecm open` writes into the address. */
+const pageName = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[a-z-]{1,40}$/.test(value) ? value : undefined
+
+/** The start: the edition of the last visit, or the first one. `open` names one of its pages, or of its organisation. */
 export const start = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  loader: async () => {
+  validateSearch: readSearch({ open: pageName }),
+  beforeLoad: async ({ search }) => {
+    const { open = '' }: { open?: string } = search
     const { data } = await queries.ensureQueryData(caller)
-    const edition = data.editions.find(({ id }) => id === readLastEdition()) ?? data.editions[0]
-    if (edition) throw redirect({ to: '/editions/$edition', params: { edition: edition.id } })
+    const last = data.editions.find(({ id }) => id === readLastEdition()) ?? data.editions[0]
+    const owner = last?.organization_id ?? data.organizations[0]?.id
+    if (servicePages.has(open)) throw redirect({ to: `/${open}` as never })
+    if (owner && organizationPages.has(open)) throw redirect({ to: `/organizations/${owner}/${open}` as never })
+    if (last) throw redirect({ to: `/editions/${last.id}/${open}` as never })
   },
   component: lazyRouteComponent(() => import('./pages/start/start'), 'Start'),
 })

@@ -38,9 +38,14 @@ export interface ConsoleTests {
 /** Waits until the page shows its content, and not what stands there while it loads. */
 export async function waitForContent(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
-  await page.waitForFunction(
-    `document.querySelector('.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy="true"]') === null`,
-  )
+  // The policy of the page forbids `waitForFunction`, which evaluates the text in the page.
+  await expect
+    .poll(() =>
+      page.evaluate<number>(
+        `document.querySelectorAll('.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy="true"]').length`,
+      ),
+    )
+    .toBe(0)
 }
 
 interface Violation {

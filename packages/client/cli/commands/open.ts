@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { spawn } from 'node:child_process'
+import { consolePages } from '../console-pages.ts'
 import { openOutput, readGlobals } from '../context.ts'
 import { findConnection } from '../credentials.ts'
 import { UsageError } from '../errors.ts'
@@ -15,6 +16,8 @@ const operationPath = ({ tag, method, path }: Operation): string =>
 /** Finds the path of a page by its name. The service knows codes that no operation lists, such as those of fields. */
 async function findPath(url: string, name: string): Promise<string> {
   if (name === 'errors') return '/docs/errors'
+  if (name === 'console') return '/console'
+  if (consolePages.some((page) => page === name)) return `/console?open=${name}`
   const operation = operationTable[findOperationId(name) ?? '']
   if (operation) return operationPath(operation)
   const path = `/docs/errors/${encodeURIComponent(name)}`
@@ -22,9 +25,9 @@ async function findPath(url: string, name: string): Promise<string> {
   const response = await fetch(url + path, { signal: AbortSignal.timeout(10_000) }).catch(() => null)
   await response?.body?.cancel()
   if (response?.ok) return path
-  const suggestions = suggestNames(name, [...operationIds, ...errorCodes])
+  const suggestions = suggestNames(name, [...consolePages, ...operationIds, ...errorCodes])
   const hint = suggestions.length === 0 ? '' : ` Did you mean ${suggestions.join(', ')}?`
-  throw new UsageError(`There is no operation and no error ${name}.${hint}`)
+  throw new UsageError(`There is no page, no operation and no error ${name}.${hint}`)
 }
 
 /** The program that opens an address on this machine. Null if there is no screen. */
@@ -53,15 +56,19 @@ function openBrowser(address: string): Promise<boolean> {
 export function addOpen(program: Command): void {
   program
     .command('open')
-    .description('Open the reference of the API, or the page of an operation or an error')
-    .argument('[page]', 'id of an operation, code of an error, or "errors" for all of them')
+    .description('Open the reference of the API, the page of an operation or an error, or a page of the console')
+    .argument('[page]', 'id of an operation, code of an error, "errors", "console", or a page of the console')
     .addHelpText(
       'after',
       `
 In a pipe, and where no browser can be opened, the address is printed.
 
+Pages of the console: ${consolePages.join(', ')}.
+
 Examples:
   ecm open
+  ecm open console
+  ecm open orders
   ecm open listOrders
   ecm open campaign_not_ready`,
     )

@@ -99,13 +99,15 @@ describe('on a terminal', () => {
 })
 
 describe('ecm open in a pipe', () => {
-  it('prints the address of the reference, of an operation, and of an error', async () => {
+  it('prints the address of the reference, of a page of the console, of an operation, and of an error', async () => {
     using stub = await startStub((path) =>
       path.endsWith('/invalid_domain') ? json(200, {}) : problem(404, 'not_found'),
     )
     using person = makePerson()
     const open = async (...args: string[]) => (await person.run(['open', ...args, '--url', stub.url])).stdout.trim()
     expect(await open('createDataImport')).toBe(`${stub.url}/docs#tag/data-imports/POST/v1/data-imports`)
+    expect(await open('console')).toBe(`${stub.url}/console`)
+    expect(await open('orders')).toBe(`${stub.url}/console?open=orders`)
     expect(await open('campaign_not_ready')).toBe(`${stub.url}/docs/errors/campaign_not_ready`)
     expect(stub.received).toEqual([])
     expect(await open('invalid_domain')).toBe(`${stub.url}/docs/errors/invalid_domain`)
