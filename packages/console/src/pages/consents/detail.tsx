@@ -115,8 +115,8 @@ function Actions({ consent }: { consent: ConsentData }) {
       </ActionButton>
       <ActionButton
         operation="deleteConsent"
-        variant="outline"
-        color="red"
+        variant="default"
+        c={consent.has_records ? undefined : 'var(--mantine-color-error)'}
         reason={consent.has_records ? t.deleteReason : null}
         onClick={deleting.open}
       >

@@ -45,7 +45,12 @@ export function CustomerActions({ user }: Props) {
       <ActionButton operation="mergeUsers" variant="default" onClick={() => setOpen('merge')}>
         {t.merge}
       </ActionButton>
-      <ActionButton operation="eraseUser" variant="outline" color="red" onClick={() => setOpen('erase')}>
+      <ActionButton
+        operation="eraseUser"
+        variant="default"
+        c="var(--mantine-color-error)"
+        onClick={() => setOpen('erase')}
+      >
         {t.erase}
       </ActionButton>
       {open === 'edit' && <EditCustomer user={user} close={close} />}

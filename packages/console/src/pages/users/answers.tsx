@@ -84,7 +84,7 @@ function AnswerCard({ answer }: { answer: Answer }) {
             <Status tone={effect === null ? tones[answer.status] : 'act'} label={t.statuses[answer.status]} />
           </Group>
           {effect && <Text size="sm">{effect}</Text>}
-          <Text size="sm" c="dimmed" component="div">
+          <Text size="sm" c="dimmed" component="div" className="break">
             {t.types[answer.type]} · {answer.edition_id === null ? t.owners.organization : t.owners.edition}
             {record && (
               <>

@@ -1,4 +1,4 @@
-import { Alert, Stack, Tabs } from '@mantine/core'
+import { Alert, SimpleGrid, Stack, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -114,30 +114,36 @@ const writeMetadata = (value: unknown): string => (typeof value === 'string' ? v
 
 const About = ({ user }: { user: User }) => (
   <Section title={t.one}>
-    <Facts
-      facts={[
-        [
-          words.common.email,
-          user.email && (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} verticalSpacing={0}>
+      <Facts
+        facts={[
+          [
+            words.common.email,
+            user.email && (
+              <>
+                {user.email} <Copy text={user.email} name={words.common.email} />
+              </>
+            ),
+          ],
+          [words.common.phone, user.phone_number],
+          [t.language, nameLanguage(user.locale as LanguageCode)],
+          [t.channel, t.channels[user.msg_channel]],
+        ]}
+      />
+      <Facts
+        facts={[
+          [t.joined, <Time key="joined" at={user.date_joined} date />],
+          [t.lastSeen, <Time key="seen" at={user.last_seen} date />],
+          ...Object.entries(user.metadata).map(([key, value]) => [key, writeMetadata(value)] as const),
+          [
+            'Id',
             <>
-              {user.email} <Copy text={user.email} name={words.common.email} />
-            </>
-          ),
-        ],
-        [words.common.phone, user.phone_number],
-        [t.language, nameLanguage(user.locale as LanguageCode)],
-        [t.channel, t.channels[user.msg_channel]],
-        [t.joined, <Time key="joined" at={user.date_joined} date />],
-        [t.lastSeen, <Time key="seen" at={user.last_seen} date />],
-        ...Object.entries(user.metadata).map(([key, value]) => [key, writeMetadata(value)] as const),
-        [
-          'Id',
-          <>
-            {user.id} <Copy text={user.id} name="id" />
-          </>,
-        ],
-      ]}
-    />
+              {user.id} <Copy text={user.id} name="id" />
+            </>,
+          ],
+        ]}
+      />
+    </SimpleGrid>
   </Section>
 )
 

@@ -1,7 +1,8 @@
+import type { Plural } from '../../plural'
+
 export const consents = {
   title: 'Consents',
-  one: 'Consent',
-  count: { one: '# consent', other: '# consents' },
+  count: { one: '# consent', other: '# consents' } as Plural,
   searchHint: 'Name, key, wording',
   empty: 'No consents yet',
   emptyHint: 'Define what customers are asked to agree to. Without a consent to marketing nobody gets campaigns.',
@@ -22,7 +23,6 @@ export const consents = {
     custom: 'Something else',
   },
   channels: 'Channels',
-  channelsHint: 'Through which the consent allows marketing.',
   channelNames: { email: 'E-mail', sms: 'SMS' },
   legalBasis: 'Legal basis',
   legalBases: {
@@ -53,13 +53,11 @@ export const consents = {
     'A change of the wording makes a new version. Earlier versions and the answers to them stay as they are.',
   newVersion: 'Saving makes version {version}.',
   newVersionAsks: 'Everybody who agreed is asked again: {people}.',
-  people: { one: '# person', other: '# people' },
+  people: { one: '# person', other: '# people' } as Plural,
   titleField: 'Title',
   text: 'Text',
   link: 'Link to more',
-  missing: 'Without a text',
   rules: 'Rules',
-  answers: 'Answers',
   version: 'Version',
   hash: 'Hash of the wording',
   statsHidden: 'Answers to a consent of the organisation are counted for roles of the organisation.',
@@ -91,7 +89,6 @@ export const consents = {
     import: 'An import',
     expiry: 'It ended by itself',
   },
-  effective: 'Counts',
   outdated: 'Given to an earlier wording, counts no more',
   blocked: 'Has no effect',
   suppressionReasons: {
@@ -127,10 +124,8 @@ export const consents = {
   history: 'All answers',
   confirmation: 'E-mail to confirm',
   evidence: 'Evidence',
-  record: 'Record',
   forms: 'Sign-up forms',
-  formOne: 'Sign-up form',
-  formCount: { one: '# form', other: '# forms' },
+  formCount: { one: '# form', other: '# forms' } as Plural,
   formEmpty: 'No sign-up forms yet',
   formEmptyHint:
     'A form is a public page on which people sign up for your news. They confirm by a link in an e-mail, so nobody is signed up by others.',
@@ -153,7 +148,6 @@ export const consents = {
   formTexts: 'Texts of the page',
   formSettings: 'Settings',
   publicAddress: 'Public address',
-  openPage: 'Open the page',
   onYourSite: 'On your site',
   snippets: { link: 'Link', frame: 'Frame', form: 'Own form' },
   snippetSites: 'Frames and own forms work on the sites that are listed in the settings.',
@@ -162,7 +156,7 @@ export const consents = {
   formDeleteText: 'Its page and the links in its e-mails stop working at once. People who have confirmed stay.',
   formDeleted: 'The form is deleted.',
   suppressions: 'Suppressions',
-  suppressionCount: { one: '# address', other: '# addresses' },
+  suppressionCount: { one: '# address', other: '# addresses' } as Plural,
   suppressionHint:
     'Addresses of the organisation that get no marketing, whatever their owners agreed to. After a bounce they get nothing at all.',
   suppressionEmpty: 'No suppressed addresses',
@@ -192,7 +186,6 @@ export const consents = {
     'A CSV with a header. The column address (or email, phone_number) has the address; reason, date and status are read too. People whose status says that they are subscribed are skipped.',
   importFile: 'CSV file',
   importPaste: 'Or paste it here',
-  imported: 'The list is imported.',
   importResult: 'What the list brought',
   importNumbers: {
     total_rows: 'Rows',
