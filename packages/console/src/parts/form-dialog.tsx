@@ -65,7 +65,7 @@ function DialogForm<Values extends Record<string, unknown>, Result>({
             type="submit"
             loading={mutation.isPending}
             disabled={!canSubmit(form.values)}
-            color={isDangerous ? 'red' : undefined}
+            color={isDangerous ? 'red.9' : undefined}
           >
             {submitLabel}
           </Button>

@@ -88,7 +88,7 @@ function LeftOut({ batch: { dry_run, requested } }: { batch: Batch }) {
           {t.leftOutNone}
         </Text>
       ) : (
-        <Facts facts={rows.map(({ reason, purchases }) => [formatCount(purchases), t.leftOutReasons[reason]])} />
+        <Facts facts={rows.map(({ reason, purchases }) => [t.leftOutReasons[reason], formatCount(purchases)])} />
       )}
     </Section>
   )

@@ -67,7 +67,7 @@ export function MergeDialog({ user, close }: Props) {
             {words.common.cancel}
           </Button>
           <Button
-            color="red"
+            color="red.9"
             disabled={!preview.data || other === null}
             loading={merge.isPending || preview.isPending}
             onClick={() => other !== null && merge.mutate(other)}
