@@ -116,7 +116,6 @@ function Actions({ consent }: { consent: ConsentData }) {
       <ActionButton
         operation="deleteConsent"
         variant="default"
-        c={consent.has_records ? undefined : 'var(--mantine-color-error)'}
         reason={consent.has_records ? t.deleteReason : null}
         onClick={deleting.open}
       >

@@ -93,7 +93,7 @@ function DeleteButton({ form, edition }: { form: Data; edition: string }) {
   const [isOpen, dialog] = useDisclosure(false)
   return (
     <>
-      <ActionButton operation="deleteSignupForm" variant="default" c="var(--mantine-color-error)" onClick={dialog.open}>
+      <ActionButton operation="deleteSignupForm" variant="default" onClick={dialog.open}>
         {t.delete}
       </ActionButton>
       <FormDialog

@@ -48,7 +48,7 @@ export function CustomerActions({ user }: Props) {
       <ActionButton
         operation="eraseUser"
         variant="default"
-        c="var(--mantine-color-error)"
+
         onClick={() => setOpen('erase')}
       >
         {t.erase}

@@ -2,9 +2,10 @@ import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, getList, type Schema } from '../../api'
-import { useOrganizationId } from '../../caller'
+import { useCaller, useOrganizationId } from '../../caller'
 import { type SendHeaders, useChange, useIdempotencyKey } from '../../form'
 import { Facts } from '../../parts/facts'
+import { type LanguageCode, nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { SearchSelect } from '../../parts/search-select'
@@ -80,7 +81,23 @@ export function MergeDialog({ user, close }: Props) {
   )
 }
 
+const fieldNames: Readonly<Record<string, string>> = {
+  email: words.common.email,
+  phone_number: words.common.phone,
+  first_name: t.firstName,
+  last_name: t.lastName,
+  locale: t.language,
+  date_joined: t.joined,
+  last_seen: t.lastSeen,
+}
+const statuses: Readonly<Record<string, string>> = words.consents.statuses
+
+/** What is kept or dropped, where codes of the API are words. */
+const writeValue = ({ type, name }: Merge['collisions'][number], value: string): string =>
+  type === 'consent' ? (statuses[value] ?? value) : name === 'locale' ? nameLanguage(value as LanguageCode) : value
+
 function MergePreview({ merge }: { merge: Merge }) {
+  const editions = new Map(useCaller()?.editions.map(({ id, full_name }) => [id, full_name]))
   const moved = (Object.keys(t.mergeMoved) as (keyof Merge['moved'])[]).filter((key) => merge.moved[key] > 0)
   return (
     <Stack gap="sm">
@@ -106,15 +123,18 @@ function MergePreview({ merge }: { merge: Merge }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {merge.collisions.map(({ type, name, kept, dropped }) => (
-                <Table.Tr key={`${type}${name}`}>
-                  <Table.Td className="break">
-                    {t.mergeTypes[type]}: {name}
-                  </Table.Td>
-                  <Table.Td className="break">{kept ?? t.mergeOne}</Table.Td>
-                  <Table.Td className="break">{dropped ?? '–'}</Table.Td>
-                </Table.Tr>
-              ))}
+              {merge.collisions.map((collision) => {
+                const { type, name, kept, dropped } = collision
+                return (
+                  <Table.Tr key={`${type}${name}`}>
+                    <Table.Td className="break">
+                      {t.mergeTypes[type]}: {fieldNames[name] ?? editions.get(name) ?? name}
+                    </Table.Td>
+                    <Table.Td className="break">{kept === null ? t.mergeOne : writeValue(collision, kept)}</Table.Td>
+                    <Table.Td className="break">{dropped === null ? '–' : writeValue(collision, dropped)}</Table.Td>
+                  </Table.Tr>
+                )
+              })}
             </Table.Tbody>
           </ScrollTable>
         </>
