@@ -44,6 +44,9 @@ const theme = createTheme({
     Notification: { defaultProps: closeButton },
     Modal: { defaultProps: closeButton },
     Drawer: { defaultProps: closeButton },
+    // A header in a dialog is not that of the page.
+    ModalHeader: { defaultProps: { role: 'none' } },
+    DrawerHeader: { defaultProps: { role: 'none' } },
     Select: { defaultProps: { comboboxProps: { shadow: 'md' } } },
     Table: { defaultProps: { verticalSpacing: 5, horizontalSpacing: 'xs' } },
   },

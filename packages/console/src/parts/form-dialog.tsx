@@ -16,6 +16,8 @@ interface Props<Values, Result> {
   done?: string
   /** The label of the button that sends. */
   submitLabel: string
+  /** The label of the button that closes the dialog, where "Cancel" could be misread. */
+  dismissLabel?: string
   /** True if the action cannot be taken back. */
   isDangerous?: boolean
   /** False keeps the button that sends disabled, such as until a name was typed. */
@@ -39,6 +41,7 @@ function DialogForm<Values extends Record<string, unknown>, Result>({
   onSent,
   done,
   submitLabel,
+  dismissLabel = words.common.cancel,
   isDangerous = false,
   canSubmit = () => true,
   children,
@@ -59,7 +62,7 @@ function DialogForm<Values extends Record<string, unknown>, Result>({
         {mutation.error && <Refusal error={mutation.error} shown={shown} />}
         <Group justify="end" gap="xs">
           <Button variant="default" onClick={close}>
-            {words.common.cancel}
+            {dismissLabel}
           </Button>
           <Button
             type="submit"

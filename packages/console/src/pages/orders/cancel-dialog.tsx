@@ -36,6 +36,7 @@ export function CancelDialog({ order, etag, isOpen, close }: Props) {
       isOpen={isOpen}
       close={close}
       submitLabel={t.title}
+      dismissLabel={t.keep}
       done={t.done}
       isDangerous
       initialValues={{

@@ -205,6 +205,11 @@ function TicketRefunds({ ticket, order }: { ticket: Ticket; order: Order }) {
       }
     >
       <Stack gap={6}>
+        {ticket.refund_requests.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {t.noRefunds}
+          </Text>
+        )}
         {ticket.refund_requests.map(({ id, status, requested_amount, created }) => (
           <Group key={id} gap="xs" justify="space-between">
             <Link className="link" to={`/editions/${ticket.edition.id}/refunds/${id}` as never}>

@@ -125,6 +125,7 @@ export const orders: Words['orders'] = {
   },
   cancel: {
     title: 'Annullér ordre',
+    keep: 'Behold ordren',
     done: 'Ordren er annulleret.',
     tickets: { one: '# billet annulleres.', other: '# billetter annulleres.' },
     passes: 'Deres wallet-kort bliver ugyldige.',
@@ -160,6 +161,7 @@ export const orders: Words['orders'] = {
     id: 'Id',
     uses: 'Brug',
     noUses: 'Denne billet er ikke brugt endnu.',
+    noRefunds: 'Der er ikke anmodet om refusion af denne billet.',
     useOnce: 'Brug én gang',
     useDone: 'Billetten er brugt.',
     revert: 'Fortryd',

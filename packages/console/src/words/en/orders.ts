@@ -125,6 +125,7 @@ export const orders = {
   },
   cancel: {
     title: 'Cancel order',
+    keep: 'Keep the order',
     done: 'The order is cancelled.',
     tickets: { one: '# ticket is cancelled.', other: '# tickets are cancelled.' } as Plural,
     passes: 'Their wallet passes become void.',
@@ -160,6 +161,7 @@ export const orders = {
     id: 'Id',
     uses: 'Uses',
     noUses: 'This ticket was not used yet.',
+    noRefunds: 'No refund of this ticket was requested.',
     useOnce: 'Use once',
     useDone: 'The ticket is used.',
     revert: 'Revert',

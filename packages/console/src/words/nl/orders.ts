@@ -125,6 +125,7 @@ export const orders: Words['orders'] = {
   },
   cancel: {
     title: 'Bestelling annuleren',
+    keep: 'Bestelling behouden',
     done: 'De bestelling is geannuleerd.',
     tickets: { one: '# ticket wordt geannuleerd.', other: '# tickets worden geannuleerd.' },
     passes: 'Hun wallet-passen worden ongeldig.',
@@ -160,6 +161,7 @@ export const orders: Words['orders'] = {
     id: 'Id',
     uses: 'Gebruik',
     noUses: 'Dit ticket is nog niet gebruikt.',
+    noRefunds: 'Voor dit ticket is geen terugbetaling aangevraagd.',
     useOnce: 'Eén keer gebruiken',
     useDone: 'Het ticket is gebruikt.',
     revert: 'Terugdraaien',

@@ -126,6 +126,7 @@ export const orders: Words['orders'] = {
   },
   cancel: {
     title: 'Anuluj zamówienie',
+    keep: 'Zachowaj zamówienie',
     done: 'Zamówienie anulowano.',
     tickets: {
       one: '# bilet zostanie anulowany.',
@@ -173,6 +174,7 @@ export const orders: Words['orders'] = {
     id: 'Identyfikator',
     uses: 'Użycia',
     noUses: 'Ten bilet nie był jeszcze używany.',
+    noRefunds: 'Nie zgłoszono zwrotu tego biletu.',
     useOnce: 'Użyj raz',
     useDone: 'Bilet został użyty.',
     revert: 'Cofnij',

@@ -125,6 +125,7 @@ export const orders: Words['orders'] = {
   },
   cancel: {
     title: 'Avboka order',
+    keep: 'Behåll ordern',
     done: 'Ordern är avbokad.',
     tickets: { one: '# biljett avbokas.', other: '# biljetter avbokas.' },
     passes: 'Deras wallet-kort blir ogiltiga.',
@@ -160,6 +161,7 @@ export const orders: Words['orders'] = {
     id: 'Id',
     uses: 'Användningar',
     noUses: 'Den här biljetten har inte använts än.',
+    noRefunds: 'Ingen återbetalning av den här biljetten har begärts.',
     useOnce: 'Använd en gång',
     useDone: 'Biljetten är använd.',
     revert: 'Ångra',
