@@ -3,6 +3,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get, type Schema } from '../../api'
+import { useRefusalReason } from '../../caller'
 import { Loaded } from '../../parts/loaded'
 import { Section } from '../../parts/section'
 import { Status, type Tone } from '../../parts/status'
@@ -164,8 +165,14 @@ export function NewestCampaigns({ edition }: { edition: string }) {
   )
 }
 
+/** Nothing is shown to a role that may not see imports. */
 export function NewestImports({ edition }: { edition: string }) {
-  const list = useQuery(get('/v1/data-imports', { params: { query: { edition_id: edition, ...newest } } }))
+  const isRefused = useRefusalReason('listDataImports') !== null
+  const list = useQuery({
+    ...get('/v1/data-imports', { params: { query: { edition_id: edition, ...newest } } }),
+    enabled: !isRefused,
+  })
+  if (isRefused) return null
   return (
     <Newest<DataImport>
       title={words.common.entries.imports}
