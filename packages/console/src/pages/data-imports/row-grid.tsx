@@ -34,7 +34,7 @@ export function RowGrid({ row, search, canReplace = false }: Props) {
     <RecordList
       key={name}
       name={name}
-      label={t.rowsTitle}
+      label={`${t.rowsTitle}: ${row.name}`}
       list={list}
       search={{ outcome, has_errors, page } as { page?: number }}
       columns={listColumns(row, keys, canReplace)}

@@ -81,10 +81,10 @@ function DeliveryPage() {
           </Section>
           <SimpleGrid cols={{ base: 1, md: 2 }}>
             <Section title={t.headers} hint={t.headersHint}>
-              <CodeBlock name={t.headers} text={writeHeaders(data)} />
+              <CodeBlock name={`${t.headers}: ${data.event}`} text={writeHeaders(data)} />
             </Section>
             <Section title={t.payload}>
-              <CodeBlock name={t.payload} text={formatPayload(data.payload)} />
+              <CodeBlock name={`${t.payload}: ${data.event}`} text={formatPayload(data.payload)} />
             </Section>
           </SimpleGrid>
         </Stack>
@@ -144,7 +144,7 @@ function RetryButton({
 const nameError = (error: string): string => (t.errors as Readonly<Record<string, string>>)[error] ?? error
 const nameReason = (reason: string): string => (t.nextReasons as Readonly<Record<string, string>>)[reason] ?? reason
 
-function Attempts({ delivery: { attempt_log, attempts } }: { delivery: DeliveryDetail }) {
+function Attempts({ delivery: { attempt_log, attempts, event } }: { delivery: DeliveryDetail }) {
   if (attempt_log.length === 0) return <Text size="sm">{t.noAttempt}</Text>
   return (
     <>
@@ -153,7 +153,7 @@ function Attempts({ delivery: { attempt_log, attempts } }: { delivery: DeliveryD
           {t.latestAttempts.replace('#', formatCount(attempt_log.length))}
         </Text>
       )}
-      <ScrollTable label={t.attempts} width={760}>
+      <ScrollTable label={`${t.attempts}: ${event}`} width={760}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th className="numbers">#</Table.Th>
