@@ -2,7 +2,7 @@ import { Group, Progress, Text } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { formatCount } from '../words'
 
-export interface StatePart {
+interface StatePart {
   key: string
   label: string
   count: number
@@ -41,7 +41,7 @@ export function StateBar({ parts, total, totalLabel, hasLegend = true, size = 14
           ))}
       </Progress.Root>
       {hasLegend && (
-        <Group gap="lg" mt="xs">
+        <Group gap="sm" mt="xs">
           {parts.map((part) => (
             <LegendItem key={part.key} part={part} />
           ))}

@@ -81,7 +81,7 @@ function EmailContent({ edit: { values, set } }: { edit: DraftEdit }) {
 }
 
 /** From whom the message comes, as the edition has it. */
-export function Sender() {
+function Sender() {
   const edition = useEdition()
   if (!edition) return null
   const { email_sender_name: name, email_sender_address: address, email_reply_to: reply } = edition

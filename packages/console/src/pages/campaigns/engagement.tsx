@@ -69,7 +69,7 @@ function EngagementRow({ row: { engagement, count, rate, colour }, campaign }: {
   const label = t.engagements[engagement]
   return (
     <Table.Tr>
-      <Table.Td w={130} h={34} className="nowrap">
+      <Table.Td w={{ base: undefined, sm: 150 }} h={34} className="nowrap">
         <Link
           className="link"
           to="/editions/$edition/campaigns/$campaign/recipients"
@@ -78,8 +78,9 @@ function EngagementRow({ row: { engagement, count, rate, colour }, campaign }: {
         >
           {label}
         </Link>
+        <Progress hiddenFrom="sm" value={100 * rate} color={colour} size="sm" radius="sm" aria-label={label} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <Progress value={100 * rate} color={colour} size="md" radius="sm" aria-label={label} />
       </Table.Td>
       <Table.Td className="numbers" w={60} fw={600}>

@@ -41,7 +41,7 @@ export function Failures({ campaign }: { campaign: CampaignDetail }) {
               </Text>
             </div>
             <Group gap={4} wrap="nowrap">
-              <Text fw={700} c="red" className="numbers">
+              <Text fw={700} c="var(--mantine-color-error)" className="numbers">
                 {formatCount(count)}
               </Text>
               <SegmentButton campaign={campaign} filter={{ state: 'failed', reason }} name={t.reasons[reason]} isIcon />

@@ -25,7 +25,7 @@ function Delivery({
 }: {
   campaign: Campaign
 }) {
-  if (status === 'draft' || (status === 'scheduled' && total === 0))
+  if (status === 'draft' || (total === 0 && !isRunning(status)))
     return (
       <Text size="sm" c="dimmed">
         –
@@ -37,7 +37,7 @@ function Delivery({
       <Text size="sm" component="span" className="nowrap">
         <b>{formatCount(sent)}</b> / {formatCount(total)}
         {failed > 0 && (
-          <Text component="span" size="sm" c="red">
+          <Text component="span" size="sm" c="var(--mantine-color-error)">
             {' '}
             · {plural(failed, t.failedCount)}
           </Text>

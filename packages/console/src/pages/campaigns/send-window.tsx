@@ -90,7 +90,7 @@ export function SendWindowFields({ value, onChange, error }: Props) {
         </>
       )}
       {error && (
-        <Text size="sm" c="red">
+        <Text size="sm" c="var(--mantine-color-error)">
           {error}
         </Text>
       )}
