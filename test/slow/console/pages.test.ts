@@ -25,10 +25,58 @@ async function listPaths(): Promise<string[]> {
 const edition = service.ids['nordlys.current'] ?? ''
 const organization = service.ids['nordlys'] ?? ''
 
-/** The lists in which the first resource is the one of the page. */
+/** Lists in which the first resource is the one of the page, by the name of the parameter. */
 const lists: Record<string, string> = {
   campaign: `/v1/campaigns?edition_id=${edition}`,
+  consent: `/v1/consents?edition_id=${edition}`,
+  customer: `/v1/user?edition_id=${edition}`,
+  delivery: `/v1/webhooks/deliveries?edition_id=${edition}`,
+  import: `/v1/data-imports?edition_id=${edition}`,
+  message: `/v1/email-messages?edition_id=${edition}`,
   order: `/v1/orders?edition_id=${edition}`,
+  product: `/v1/products?edition_id=${edition}`,
+  refund: `/v1/refund-requests?edition_id=${edition}`,
+  segment: `/v1/segments?edition_id=${edition}`,
+  webhook: `/v1/webhooks?edition_id=${edition}`,
+}
+
+const loadFirst = async (list: string): Promise<string> =>
+  (await api.get<{ results: { id: string }[] }>(list)).results[0]?.id ?? ''
+
+/** What the demonstration data lack. */
+const makers: Record<string, () => Promise<{ id: string }>> = {
+  batch: () =>
+    api.post(`/v1/editions/${edition}/refund-batches`, {
+      filter: {},
+      amount: 'percent',
+      percent: 50,
+      reason: 'event_changed',
+    }),
+  form: async () =>
+    api.post('/v1/signup-forms', {
+      organization_id: organization,
+      edition_id: edition,
+      name: 'Footer of the site',
+      title: { en: 'News' },
+      text: { en: 'We write once a month.' },
+      languages: ['en'],
+      consent_ids: [await loadFirst(`/v1/consents?edition_id=${edition}&type=marketing`)],
+    }),
+  refund: async () =>
+    api.post('/v1/refund-requests', {
+      order_id: await loadFirst(`/v1/orders?edition_id=${edition}&status=completed`),
+      amount: 1,
+      reason: 'customer_request',
+    }),
+}
+
+async function findId(name: string, path: string): Promise<string> {
+  const list = lists[name]
+  const make = makers[name]
+  const existingId = list === undefined ? '' : await loadFirst(list)
+  if (existingId !== '') return existingId
+  if (make) return (await make()).id
+  throw new Error(`Neither \`lists\` nor \`makers\` says which $${name} the page ${path} shows.`)
 }
 
 /** Replaces the parameters of a path by ids of the demonstration data. */
@@ -37,13 +85,7 @@ async function fillPath(path: string): Promise<string> {
     ['edition', edition],
     ['organization', organization],
   ])
-  for (const [, name = ''] of path.matchAll(/\$(\w+)/g)) {
-    if (ids.has(name)) continue
-    const list = lists[name]
-    if (list === undefined) throw new Error(`\`lists\` does not say which $${name} the page ${path} shows.`)
-    const { results } = await api.get<{ results: { id: string }[] }>(list)
-    ids.set(name, results[0]?.id ?? '')
-  }
+  for (const [, name = ''] of path.matchAll(/\$(\w+)/g)) if (!ids.has(name)) ids.set(name, await findId(name, path))
   return path.replaceAll(/\$(\w+)/g, (_, name: string) => ids.get(name) ?? '')
 }
 

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs'
+import axe from 'axe-core'
 import { mkdir } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import type { ConsoleService } from './setup.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** Where pictures of the pages go, if somebody wants to look at them. */
@@ -63,7 +61,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
     await page.screenshot({ path: join(pictures, `${name}.png`) })
   }
   // The policy of the page does not concern scripts of the DevTools protocol.
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const violations = await page.evaluate<Violation[]>(
     `axe.run({ runOnly: ${JSON.stringify(axeRules)} }).then(({ violations }) => violations)`,
   )
