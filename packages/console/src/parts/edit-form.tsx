@@ -108,30 +108,32 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
         <Fieldset variant="unstyled" disabled={refusal !== null} miw={0}>
           <Stack gap="sm">{children(form)}</Stack>
         </Fieldset>
-        {isOutdated ? (
-          <OthersChanges
-            changes={pickChanges(read(base.data), read(latest.data))}
-            labels={labels}
-            load={() => load(latest)}
-          />
-        ) : (
-          mutation.error && <Refusal error={mutation.error} shown={shown} />
-        )}
-        <Group gap="xs" justify="end" {...(isSticky && { className: 'sticky' })}>
-          {isDirty && (
-            <Button size="sm" variant="default" onClick={() => load(latest)}>
-              {words.common.discard}
-            </Button>
+        <Stack gap="xs" {...(isSticky && { className: 'sticky' })}>
+          {isOutdated ? (
+            <OthersChanges
+              changes={pickChanges(read(base.data), read(latest.data))}
+              labels={labels}
+              load={() => load(latest)}
+            />
+          ) : (
+            mutation.error && <Refusal error={mutation.error} shown={shown} />
           )}
-          <ActionButton
-            type="submit"
-            operation={operation}
-            loading={mutation.isPending}
-            reason={reason ?? (isDirty ? null : words.common.nothingChanged)}
-          >
-            {words.common.save}
-          </ActionButton>
-        </Group>
+          <Group gap="xs" justify="end">
+            {isDirty && (
+              <Button size="sm" variant="default" onClick={() => load(latest)}>
+                {words.common.discard}
+              </Button>
+            )}
+            <ActionButton
+              type="submit"
+              operation={operation}
+              loading={mutation.isPending}
+              reason={reason ?? (isDirty ? null : words.common.nothingChanged)}
+            >
+              {words.common.save}
+            </ActionButton>
+          </Group>
+        </Stack>
       </Stack>
     </form>
   )

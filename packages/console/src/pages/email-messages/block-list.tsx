@@ -263,7 +263,7 @@ function CardTitle({ block, path, isOpen, toggle }: CardProps) {
 }
 
 const Mark = ({ color, label }: { color: string; label: ReactNode }) => (
-  <Badge variant="dot" color={color} tt="none" fw={500} size="sm" miw="max-content">
+  <Badge component="span" variant="dot" color={color} tt="none" fw={500} size="sm" miw="max-content">
     {label}
   </Badge>
 )

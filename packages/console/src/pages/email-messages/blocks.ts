@@ -127,15 +127,14 @@ export const listTexts = ({ subject, preheader, blocks }: Draft): Texts[] => [
 export const countMissing = (texts: readonly Texts[], language: LanguageCode): number =>
   texts.filter((one) => isMissing(one, language)).length
 
+const maxSummaryLength = 400
+
 /** The beginning of a block's text without its tags. */
 export function summarise(block: Block, language: LanguageCode): string {
   const texts = listBlockTexts(block)[0] ?? {}
   const text = texts[language] ?? Object.values(texts)[0] ?? ''
-  return text
-    .slice(0, 400)
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const page = new DOMParser().parseFromString(text.slice(0, maxSummaryLength).replaceAll('</', ' </'), 'text/html')
+  return (page.body.textContent ?? '').replace(/\s+/g, ' ').trim()
 }
 
 export const listConditions = (blocks: readonly Block[]): string[] => [

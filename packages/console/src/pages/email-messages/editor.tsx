@@ -255,7 +255,7 @@ function LanguageChoice({ draft, languages, setLanguages }: ChoiceProps) {
               >
                 {nameLanguage(code)}
                 {count > 0 && !isUnused && (
-                  <Badge variant="dot" color="yellow.6" tt="none" fw={500} size="sm" ml={6} bd={0}>
+                  <Badge component="span" variant="dot" color="yellow.6" tt="none" fw={500} size="sm" ml={6} bd={0}>
                     {formatCount(count)} {t.missing}
                   </Badge>
                 )}

@@ -71,7 +71,11 @@ export function Preview({ message, draft, language: writtenLanguage, onFaults }:
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
-  const { data, error } = preview
+  const { error } = preview
+  // A draft with a fault has no preview: the last one stays in sight.
+  const [last, setLast] = useState(preview.data)
+  if (preview.data !== undefined && preview.data !== last) setLast(preview.data)
+  const data = preview.data ?? last
   useEffect(() => onFaults?.(readFaults(error)), [error, onFaults])
   const all = listConditions(draft.blocks)
   return (

@@ -33,7 +33,7 @@ export function TextsField({ label, description, path, texts, onChange, kind = '
           const props = {
             label: languages.length > 1 ? `${label} · ${nameLanguage(language)}` : label,
             mark: isMissing(texts, language) && (
-              <Badge variant="dot" color="yellow.6" tt="none" fw={500} size="sm">
+              <Badge component="span" variant="dot" color="yellow.6" tt="none" fw={500} size="sm">
                 {t.missing}
               </Badge>
             ),

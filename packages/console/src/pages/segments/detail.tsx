@@ -193,6 +193,7 @@ function Fields({ form, segment }: { form: UseFormReturnType<Values>; segment: S
             <Select
               label={t.type}
               description={t.typeHints[communication_type]}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               miw={180}
               allowDeselect={false}
               data={Object.entries(t.types).map(([value, label]) => ({ value, label }))}

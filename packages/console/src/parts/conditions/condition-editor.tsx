@@ -107,7 +107,11 @@ function LoadedEditor({ value, onChange, people, audience, error, isDisabled = f
         <CelArea
           label={t.expression}
           value={value}
-          onChange={onChange}
+          onChange={(text) => {
+            // The field must not turn into rows under the person's hands.
+            setForm('text')
+            onChange(text)
+          }}
           isDisabled={isDisabled}
           errors={isSettled ? (data?.errors ?? []) : []}
           warnings={isSettled ? (data?.warnings ?? []) : []}

@@ -48,9 +48,9 @@ export function ConditionRows({ group, onChange, depth = 0, ...shared }: Props) 
       {items.map((item, index) => (
         <ItemRow
           key={index}
+          {...shared}
           item={item}
           depth={depth}
-          {...shared}
           change={(next) => set(items.with(index, next))}
           remove={() => set(items.toSpliced(index, 1))}
         />
@@ -69,7 +69,7 @@ interface ItemProps extends Shared {
 }
 
 function ItemRow(props: ItemProps) {
-  const { item, change, depth = 0 } = props
+  const { item, change, context, fields, scope = '', depth = 0 } = props
   switch (item.kind) {
     case 'field':
       return <FieldItem {...props} item={item} />
@@ -80,7 +80,14 @@ function ItemRow(props: ItemProps) {
     case 'group':
       return (
         <RowFrame remove={props.remove} label={t.group}>
-          <ConditionRows {...props} group={item} depth={depth + 1} onChange={change} />
+          <ConditionRows
+            group={item}
+            context={context}
+            fields={fields}
+            scope={scope}
+            depth={depth + 1}
+            onChange={change}
+          />
         </RowFrame>
       )
   }
@@ -127,8 +134,8 @@ function FieldItem({ item, fields, context, scope = '', change, remove }: ItemPr
         data={listOperators(field).map((operator) => ({ value: operator, label: t.operators[operator] }))}
         onChange={(next) => {
           const operator = listOperators(field).find((one) => one === next) ?? item.operator
-          const before = startValue(item.operator, values)
-          const after = startValue(operator, values)
+          const before = startValue(item.operator, field, values)
+          const after = startValue(operator, field, values)
           const fitsBoth = typeof before === typeof after && Array.isArray(before) === Array.isArray(after)
           change({ ...item, operator, value: fitsBoth && after !== null ? item.value : after })
         }}
@@ -226,7 +233,7 @@ function AddCondition({ context, fields, scope = '', depth = 0, add }: AddProps)
   const addField = (field: ConditionField) => {
     const operator = listOperators(field)[0] ?? 'is'
     const values = field.valuesFrom && context.dynamic_values[field.valuesFrom]
-    add({ kind: 'field', path: field.path.slice(scope.length), operator, value: startValue(operator, values) })
+    add({ kind: 'field', path: field.path.slice(scope.length), operator, value: startValue(operator, field, values) })
   }
   return (
     <Menu position="bottom-start" shadow="md" width={300}>

@@ -4,7 +4,7 @@ import { useEdition } from '../../caller'
 import { words } from '../../words'
 import { dayStart, toDay } from '../days'
 import type { FieldRow, Operator } from './conditions'
-import { type ConditionField, toDays, toHours } from './fields'
+import { type ConditionField, isAmount, minorUnits, toDays, toHours } from './fields'
 
 const t = words.segments.conditions
 
@@ -30,8 +30,6 @@ function listOptions(values: Props['values'], chosen: readonly string[]): { valu
     label: nameValue(one),
   }))
 }
-
-const isAmount = (path: string): boolean => path.endsWith('_minor')
 
 /** What the field of a row is compared with. */
 export function ConditionValue({ label, field, values, operator, value, onChange }: Props) {
@@ -65,7 +63,7 @@ export function ConditionValue({ label, field, values, operator, value, onChange
       />
     )
   if (typeof value === 'number') {
-    const factor = isAmount(field.path) ? 100 : 1
+    const factor = isAmount(field.path) ? minorUnits : 1
     return (
       <NumberInput
         aria-label={label}

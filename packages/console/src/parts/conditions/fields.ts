@@ -70,6 +70,10 @@ export function fits(item: Item, fields: readonly ConditionField[], scope = ''):
   return values.every((value) => value === null || typeof value === (needsNumber ? 'number' : 'string'))
 }
 
+/** True for fields in minor units, such as cents. All currencies of the service have a hundred. */
+export const isAmount = (path: string): boolean => path.endsWith('_minor')
+export const minorUnits = 100
+
 const dayHours = 24
 export const toDays = (hours: number): number => Math.round((hours / dayHours) * 100) / 100
 export const toHours = (days: number): number => Math.round(days * dayHours)
@@ -77,12 +81,13 @@ export const toHours = (days: number): number => Math.round(days * dayHours)
 /** The value with which a row of this operator begins. */
 export function startValue(
   operator: Operator,
+  { path, type }: ConditionField,
   values: readonly { value: string }[] | undefined,
 ): string | number | string[] | null {
   if (['isSet', 'isEmpty', 'isTrue', 'isFalse'].includes(operator)) return null
   if (operator === 'oneOf' || operator === 'notOneOf') return values?.[0] ? [values[0].value] : ['']
   if (operator === 'within' || operator === 'longerAgo') return toHours(30)
   if (operator === 'from' || operator === 'before') return `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
-  if (['atLeast', 'atMost', 'moreThan', 'lessThan'].includes(operator)) return 1
+  if (type === 'int') return isAmount(path) ? minorUnits : 1
   return values?.[0]?.value ?? ''
 }
