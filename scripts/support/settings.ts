@@ -20,7 +20,7 @@ const startForms: Record<string, Form<unknown>> = {
 const startNames = [...Object.keys(startForms), 'STATE_DIR', 'INSPECTOR_PORT']
 
 /** Secrets that an installation has of its own, and that deploying makes. */
-export const generatedSecrets = settingNames.filter((name) => getSetting(name).isGenerated)
+const generatedSecrets = settingNames.filter((name) => getSetting(name).isGenerated)
 
 /** The values for this machine, with which `npm start` replaces what is not set. */
 export const developmentTexts = Object.fromEntries(

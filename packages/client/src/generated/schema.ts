@@ -5236,7 +5236,7 @@ export interface components {
                 id: string | null;
                 /** @enum {string} */
                 kind: "personal" | "service" | "session" | "oidc" | "root";
-                /** @description Null when the token is not stored here: the superuser, or a token of the identity provider. */
+                /** @description Null when the token is not stored here: the superuser, or a token of the identity provider. `ROOT_TOKEN_PREVIOUS` for the previous token of the superuser. */
                 name: string | null;
                 /** @description Null when the token is not stored here. */
                 prefix: string | null;
