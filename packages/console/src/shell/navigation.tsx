@@ -78,8 +78,8 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
     [
       t.setup,
       [
-        { label: t.settings, icon: IconAdjustments, link: linkTo(`/editions/${edition}/settings`) },
-        { label: t.catalogue, icon: IconTicket, link: linkTo(`/editions/${edition}/products`) },
+        { label: t.settings, icon: IconAdjustments, link: { to: '/editions/$edition/settings', params } },
+        { label: t.catalogue, icon: IconTicket, link: { to: '/editions/$edition/products', params } },
         { label: t.consents, icon: IconSignature, link: { to: '/editions/$edition/consents', params } },
         { label: t.signupForms, icon: IconForms, link: { to: '/editions/$edition/signup-forms', params } },
       ],
@@ -95,7 +95,12 @@ function listOrganizationPages(organization: string): [label: string, entries: E
     [
       words.common.organization,
       [
-        { label: t.settings, icon: IconBuilding, link: { to: '/organizations/$organization', params }, isExact: true },
+        {
+          label: words.organizations.settings.title,
+          icon: IconBuilding,
+          link: { to: '/organizations/$organization', params },
+          isExact: true,
+        },
         { label: t.editions, icon: IconCalendarEvent, link: { to: '/organizations/$organization/editions', params } },
         { label: t.members, icon: IconUsers, link: { to: '/organizations/$organization/members', params } },
         { label: t.tokens, icon: IconKey, link: { to: '/organizations/$organization/tokens', params } },
@@ -118,7 +123,7 @@ function listOrganizationPages(organization: string): [label: string, entries: E
 /** The pages of the service: those of its superuser, and that of a server for development. */
 function listServicePages(isSuperuser: boolean): [label: string, entries: Entry[]][] {
   const t = words.common.entries
-  const system = { label: t.system, icon: IconServer, link: linkTo('/system') }
+  const system = { label: t.system, icon: IconServer, link: { to: '/system' } as const }
   const development = { label: t.development, icon: IconFlask, link: linkTo('/development') }
   return [[words.common.service, [...(isSuperuser ? [system] : []), ...(isDevelopment ? [development] : [])]]]
 }

@@ -192,7 +192,7 @@ const Options = ({ form }: FormProps) => (
     }
   >
     {form.values.options.length > 0 && (
-      <ScrollTable label={t.options} width={520} withRowBorders={false}>
+      <ScrollTable label={`${t.options}: ${t.priceMod}`} width={520} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{words.common.name}</Table.Th>

@@ -82,7 +82,7 @@ function Fields({ form, organization }: { form: UseFormReturnType<Values>; organ
   const person = useCaller()
   return (
     <>
-      <Section title={t.title}>
+      <Section title={words.common.organization}>
         <Grid>
           <Grid.Col span={{ base: 12, sm: 6 }}>
             <TextInput label={t.name} required maxLength={200} {...form.getInputProps('name')} />

@@ -1,1 +1,33 @@
-export const systemRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { shell } from '../../layout-routes'
+import { flag, oneOf, readListSearch, text } from '../../search'
+
+const getParentRoute = () => shell
+
+const status = createRoute({
+  getParentRoute,
+  path: 'system',
+  component: lazyRouteComponent(() => import('./status'), 'SystemStatus'),
+})
+
+const deadMessages = createRoute({
+  getParentRoute,
+  path: 'system/dead-messages',
+  validateSearch: readListSearch({
+    queue: text,
+    is_retried: flag,
+    created_after: text,
+    created_before: text,
+    ordering: oneOf(['created', '-created']),
+  }),
+  component: lazyRouteComponent(() => import('./dead-messages'), 'DeadMessages'),
+})
+
+const organizations = createRoute({
+  getParentRoute,
+  path: 'system/organizations',
+  validateSearch: readListSearch({ search: text, ordering: oneOf(['name', '-name', 'created', '-created']) }),
+  component: lazyRouteComponent(() => import('./organizations'), 'Organizations'),
+})
+
+export const systemRoutes = [status, deadMessages, organizations] as const

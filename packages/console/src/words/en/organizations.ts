@@ -2,7 +2,8 @@ import type { Plural } from '../../plural'
 
 export const organizations = {
   settings: {
-    title: 'Organisation',
+    nav: 'Settings',
+    title: 'Organisation settings',
     name: 'Name',
     slug: 'Slug',
     slugHint: 'Part of addresses. Only the superuser of the service can change it.',
