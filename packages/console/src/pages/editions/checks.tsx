@@ -30,20 +30,23 @@ export function Checks({ edition }: { edition: Schema['EditionDetail'] }) {
           if (failed.length === 0) return <Status tone="good" label={t.allPassed} />
           return (
             <Stack gap="md">
-              {severities
-                .filter((severity) => summary[severity] > 0)
-                .map((severity) => (
-                  <Stack key={severity} gap="sm">
-                    <div>
-                      <Status tone={tones[severity]} label={plural(summary[severity], t.checkCounts[severity])} />
-                    </div>
-                    {failed
-                      .filter((check) => check.severity === severity)
-                      .map((check) => (
-                        <FailedCheck key={check.check_id} check={check} edition={edition} />
-                      ))}
-                  </Stack>
-                ))}
+              <Group gap="xs">
+                {severities.map(
+                  (severity) =>
+                    summary[severity] > 0 && (
+                      <Status
+                        key={severity}
+                        tone={tones[severity]}
+                        label={plural(summary[severity], t.checkCounts[severity])}
+                      />
+                    ),
+                )}
+              </Group>
+              {severities.flatMap((severity) =>
+                failed
+                  .filter((check) => check.severity === severity)
+                  .map((check) => <CheckRow key={check.check_id} check={check} place={place} />),
+              )}
             </Stack>
           )
         }}

@@ -68,6 +68,7 @@ export const editionSettings: Words['editionSettings'] = {
     warning: { one: '# advarsel', other: '# advarsler' },
     info: { one: '# tip', other: '# tip' },
   },
+  severities: { critical: 'Skal rettes', warning: 'Advarsel', info: 'Tip' },
   allPassed: 'Alt er i orden.',
   fix: 'Ret det',
   name: 'Navn',

@@ -67,6 +67,7 @@ export const editionSettings = {
     warning: { one: '# warning', other: '# warnings' } as Plural,
     info: { one: '# hint', other: '# hints' } as Plural,
   },
+  severities: { critical: 'Must be fixed', warning: 'Warning', info: 'Hint' },
   allPassed: 'Everything is in order.',
   fix: 'Fix it',
   name: 'Name',

@@ -69,6 +69,7 @@ export const editionSettings: Words['editionSettings'] = {
     warning: { one: '# waarschuwing', other: '# waarschuwingen' },
     info: { one: '# tip', other: '# tips' },
   },
+  severities: { critical: 'Moet worden opgelost', warning: 'Waarschuwing', info: 'Tip' },
   allPassed: 'Alles is in orde.',
   fix: 'Oplossen',
   name: 'Naam',

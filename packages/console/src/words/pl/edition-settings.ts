@@ -78,6 +78,7 @@ export const editionSettings: Words['editionSettings'] = {
     warning: { one: '# ostrzeżenie', few: '# ostrzeżenia', many: '# ostrzeżeń', other: '# ostrzeżenia' },
     info: { one: '# wskazówka', few: '# wskazówki', many: '# wskazówek', other: '# wskazówki' },
   },
+  severities: { critical: 'Do naprawy', warning: 'Ostrzeżenie', info: 'Wskazówka' },
   allPassed: 'Wszystko w porządku.',
   fix: 'Napraw',
   name: 'Nazwa',

@@ -67,6 +67,7 @@ export const editionSettings: Words['editionSettings'] = {
     warning: { one: '# varning', other: '# varningar' },
     info: { one: '# tips', other: '# tips' },
   },
+  severities: { critical: 'Måste åtgärdas', warning: 'Varning', info: 'Tips' },
   allPassed: 'Allt är i ordning.',
   fix: 'Åtgärda',
   name: 'Namn',
