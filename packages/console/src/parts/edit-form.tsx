@@ -34,7 +34,7 @@ interface Props<Resource, Values> {
   /** Tells why nothing can be changed now. */
   reason?: string | null
   fieldOf?: (pointer: string) => string
-  /** True keeps the buttons in sight below a long form. */
+  /** True keeps the buttons in sight below a long form with changes. */
   isSticky?: boolean
   children: (form: UseFormReturnType<Values>) => ReactNode
 }
@@ -108,7 +108,7 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
         <Fieldset variant="unstyled" disabled={refusal !== null} miw={0}>
           <Stack gap="sm">{children(form)}</Stack>
         </Fieldset>
-        <Stack gap="xs" {...(isSticky && { className: 'sticky' })}>
+        <Stack gap="xs" {...(isSticky && isDirty && { className: 'sticky' })}>
           {isOutdated ? (
             <OthersChanges
               changes={pickChanges(read(base.data), read(latest.data))}
