@@ -28,20 +28,35 @@ const organization = service.ids['nordlys'] ?? ''
 /** Lists in which the first resource is the one of the page, by the name of the parameter. */
 const lists: Record<string, string> = {
   campaign: `/v1/campaigns?edition_id=${edition}`,
-  consent: `/v1/consents?edition_id=${edition}`,
+  consent: `/v1/consents?organization_id=${organization}`,
   customer: `/v1/user?edition_id=${edition}`,
-  delivery: `/v1/webhooks/deliveries?edition_id=${edition}`,
+  delivery: `/v1/webhooks/deliveries?organization_id=${organization}`,
   import: `/v1/data-imports?edition_id=${edition}`,
   message: `/v1/email-messages?edition_id=${edition}`,
   order: `/v1/orders?edition_id=${edition}`,
   product: `/v1/products?edition_id=${edition}`,
   refund: `/v1/refund-requests?edition_id=${edition}`,
-  segment: `/v1/segments?edition_id=${edition}`,
+  segment: `/v1/segments?organization_id=${organization}`,
   webhook: `/v1/webhooks?edition_id=${edition}`,
 }
 
 const loadFirst = async (list: string): Promise<string> =>
   (await api.get<{ results: { id: string }[] }>(list)).results[0]?.id ?? ''
+
+const makeConsent = async (): Promise<string> => {
+  const body = {
+    organization_id: organization,
+    edition_id: edition,
+    key: 'footer-of-the-site',
+    name: 'Footer of the site',
+    title: { en: 'News', da: 'Nyt' },
+    text: { en: 'Write to me.', da: 'Skriv til mig.' },
+    type: 'marketing',
+    channels: ['email'],
+    legal_basis: 'consent',
+  }
+  return (await api.post<{ id: string }>('/v1/consents', body)).id
+}
 
 /** What the demonstration data lack. */
 const makers: Record<string, () => Promise<{ id: string }>> = {
@@ -57,10 +72,10 @@ const makers: Record<string, () => Promise<{ id: string }>> = {
       organization_id: organization,
       edition_id: edition,
       name: 'Footer of the site',
-      title: { en: 'News' },
-      text: { en: 'We write once a month.' },
-      languages: ['en'],
-      consent_ids: [await loadFirst(`/v1/consents?edition_id=${edition}&type=marketing`)],
+      title: { en: 'News', da: 'Nyt' },
+      text: { en: 'We write once a month.', da: 'Vi skriver hver måned.' },
+      languages: ['en', 'da'],
+      consent_ids: [await makeConsent()],
     }),
   refund: async () =>
     api.post('/v1/refund-requests', {
