@@ -22,7 +22,7 @@ const describeFaults = (check: () => void): string[] => {
   try {
     check()
   } catch (error) {
-    return String((error as Error).message).split('\n')
+    return (error as Error).message.split('\n')
   }
   return []
 }
