@@ -96,7 +96,7 @@ function listOrganizationPages(organization: string): [label: string, entries: E
       words.common.organization,
       [
         {
-          label: words.organizations.settings.title,
+          label: words.organizations.settings.nav,
           icon: IconBuilding,
           link: { to: '/organizations/$organization', params },
           isExact: true,

@@ -1,7 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useEdition, useRefusalReason } from '../../caller'
-import type { Operation } from '../../generated/roles'
+import { useEdition } from '../../caller'
 import { words } from '../../words'
 
 const t = words.catalogue
@@ -37,9 +36,3 @@ export const CatalogueTabs = ({ edition }: { edition: string }) => (
 
 /** Tells why the catalogue of an archived edition cannot be changed. Null for others. */
 export const useArchivedReason = (): string | null => (useEdition()?.is_archived ? t.archived : null)
-
-/** True if the person may call the operation on the catalogue now. */
-export const useCanChange = (operation: Operation): boolean => {
-  const refusal = useRefusalReason(operation)
-  return useArchivedReason() === null && refusal === null
-}

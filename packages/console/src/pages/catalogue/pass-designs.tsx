@@ -143,13 +143,7 @@ function PassFields({ form, row }: { form: UseFormReturnType<Values>; row: PassD
 }
 
 const ColorField = (props: { label: string }) => (
-  <ColorInput
-    placeholder={t.platform}
-    format="hex"
-    closeOnColorSwatchClick
-    eyeDropperButtonProps={{ 'aria-label': props.label }}
-    {...props}
-  />
+  <ColorInput placeholder={t.platform} format="hex" closeOnColorSwatchClick withEyeDropper={false} {...props} />
 )
 
 export function PassDesigns() {

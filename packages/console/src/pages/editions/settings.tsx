@@ -1,4 +1,4 @@
-import { Grid, Stack, Tabs } from '@mantine/core'
+import { Grid, Paper, Stack, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -7,7 +7,6 @@ import { type SettingsTab, settingsTabs } from '../../parts/check-link'
 import { EditForm, type Version } from '../../parts/edit-form'
 import { Loaded } from '../../parts/loaded'
 import { useSearchChange } from '../../parts/search-change'
-import { Section } from '../../parts/section'
 import { words } from '../../words'
 import { Checks } from './checks'
 import { GeneralFields, MessageFields, OwnDataFields, PaymentFields, WebsiteFields } from './settings-fields'
@@ -70,7 +69,7 @@ function Panel({ tab, latest }: { tab: SettingsTab; latest: Version<Edition> }) 
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 8 }}>
-        <Section title={t.tabs[tab]}>
+        <Paper withBorder p="md">
           <EditForm<Edition, Settings>
             latest={latest}
             read={readSettings}
@@ -87,7 +86,7 @@ function Panel({ tab, latest }: { tab: SettingsTab; latest: Version<Edition> }) 
           >
             {(form) => <Fields form={form} edition={latest.data} />}
           </EditForm>
-        </Section>
+        </Paper>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }}>
         <Checks edition={latest.data} />

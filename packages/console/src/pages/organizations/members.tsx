@@ -22,7 +22,7 @@ type Member = Schema['OrganizationMember']
 type Role = Member['role']
 type Action = { kind: 'edit' | 'remove' | 'link'; member: Member }
 
-export const roleOptions = Object.entries(words.common.roleNames).map(([value, label]) => ({ value, label }))
+const roleOptions = Object.entries(words.common.roleNames).map(([value, label]) => ({ value, label }))
 
 /** The editions of an organisation as options. */
 function useEditionNames(organization: string): Record<string, string> {
