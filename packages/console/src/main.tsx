@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css'
+import './mantine.css'
 import '@mantine/notifications/styles.css'
 import './theme.css'
 import { createTheme, type CSSVariablesResolver, MantineProvider } from '@mantine/core'

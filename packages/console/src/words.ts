@@ -4,14 +4,6 @@ import type { Words } from './words/en'
 export const languages = { en: 'English', da: 'Dansk', sv: 'Svenska', nl: 'Nederlands', pl: 'Polski' } as const
 export type Language = keyof typeof languages
 
-const files: Record<Language, () => Promise<Words>> = {
-  en: async () => (await import('./words/en')).en,
-  da: async () => (await import('./words/da')).da,
-  sv: async () => (await import('./words/sv')).sv,
-  nl: async () => (await import('./words/nl')).nl,
-  pl: async () => (await import('./words/pl')).pl,
-}
-
 const key = 'ecm-language'
 const isLanguage = (text: string | null): text is Language => text !== null && Object.hasOwn(languages, text)
 
@@ -22,8 +14,25 @@ function chooseLanguage(): Language {
 }
 export const language = chooseLanguage()
 
-/** All texts in the language of the person. */
-export const words: Words = await files[language]()
+type Group = keyof Words
+
+const files = import.meta.glob<Partial<Words>>('./words/*/*.ts')
+
+const toFileName = (group: Group): string => group.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Loads the texts of a group of pages in the language of the person. Another language and other groups are not loaded. */
+export async function loadWords<Name extends Group>(group: Name): Promise<Words[Name]> {
+  const load = files[`./words/${language}/${toFileName(group)}.ts`]
+  const texts = (await load?.())?.[group]
+  if (texts === undefined) throw new Error(`There are no texts of ${group} in ${language}.`)
+  return texts
+}
+
+/** Texts that all pages share. */
+export const words: Pick<Words, 'common' | 'states'> = {
+  common: await loadWords('common'),
+  states: await loadWords('states'),
+}
 document.documentElement.lang = language
 
 /** The language with the region of the browser, which decides how dates and numbers are written. */

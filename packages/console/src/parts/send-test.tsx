@@ -4,7 +4,7 @@ import { get, type Schema } from '../api'
 import { useCaller, useEdition, useRefusalReason } from '../caller'
 import { type SendHeaders, useSentForm } from '../form'
 import type { Operation } from '../generated/roles'
-import { plural, words } from '../words'
+import { loadWords, plural } from '../words'
 import { ActionButton } from './action-button'
 import { CustomerSelect } from './customer-select'
 import { languageCodes, nameLanguage } from './names'
@@ -12,7 +12,9 @@ import { Refusal } from './refusal'
 import { ScrollTable } from './scroll-table'
 import { EmailStatus } from './states'
 
-const t = words.emailMessages.test
+const emailMessagesWords = await loadWords('emailMessages')
+
+const t = emailMessagesWords.test
 const maxRecipients = 10
 
 interface Props {
@@ -62,7 +64,7 @@ export function SendTest({ operation, edition, organization, reason, send }: Pro
         <CustomerSelect
           label={t.customer}
           description={t.customerHint}
-          placeholder={words.emailMessages.example}
+          placeholder={emailMessagesWords.example}
           edition={edition ?? undefined}
           organization={organization}
           value={form.values.user_id}

@@ -18,14 +18,16 @@ import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/rea
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { caller, storeLastEdition, useEditionId } from '../caller'
 import { forgetCalls } from '../calls'
+import { lazyDialog } from '../parts/lazy-dialog'
 import { linkTo } from '../parts/record-link'
 import { Refusal } from '../parts/refusal'
 import { onTokenChange, readToken } from '../session'
 import { signOut } from '../sign-out'
 import { changeLanguage, language, type Language, languages, words } from '../words'
-import { CallPanel } from './call-panel'
 import { GlobalSearch } from './global-search'
 import { Navigation } from './navigation'
+
+const CallPanel = lazyDialog(async () => (await import('./call-panel')).CallPanel)
 
 /** The frame of every page behind the sign-in. */
 export function Shell() {

@@ -32,7 +32,9 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import { useCaller, useEditionId, useOrganizationId } from '../caller'
 import { isDevelopment } from '../environment'
 import { linkTo } from '../parts/record-link'
-import { words } from '../words'
+import { loadWords, words } from '../words'
+
+const organizationsWords = await loadWords('organizations')
 
 interface Entry {
   label: string
@@ -96,7 +98,7 @@ function listOrganizationPages(organization: string): [label: string, entries: E
       words.common.organization,
       [
         {
-          label: words.organizations.settings.nav,
+          label: organizationsWords.settings.nav,
           icon: IconBuilding,
           link: { to: '/organizations/$organization', params },
           isExact: true,

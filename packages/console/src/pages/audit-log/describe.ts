@@ -1,8 +1,8 @@
 import type { Schema } from '../../api'
 import { roles } from '../../generated/roles'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.auditLog
+const t = await loadWords('auditLog')
 type Entry = Schema['AuditEntry']
 
 /** The code of a resource's kind as a word. */

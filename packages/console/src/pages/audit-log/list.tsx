@@ -13,11 +13,11 @@ import { type Column, RecordList } from '../../parts/record-list'
 import { ScrollTable } from '../../parts/scroll-table'
 import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import { actionOptions, describeAction, nameActor, nameType } from './describe'
 
 const route = getRouteApi('/shell/organizations/$organization/audit-log')
-const t = words.auditLog
+const t = await loadWords('auditLog')
 const pageSize = 50
 
 type Entry = Schema['AuditEntry']

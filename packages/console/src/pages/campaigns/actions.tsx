@@ -9,14 +9,14 @@ import type { Operation } from '../../generated/roles'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { useSearchChange } from '../../parts/search-change'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { countRetryable, findReason } from './allowed'
 import { CreateCampaign } from './create-campaign'
 import { storeCampaign } from './draft'
 import { StartDialog } from './start-dialog'
 import { type CampaignAction, type CampaignDetail, isRunning } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 type Open = 'send' | 'resume' | 'cancel' | 'delete' | 'duplicate' | null
 

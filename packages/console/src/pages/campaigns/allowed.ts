@@ -1,7 +1,7 @@
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { type CampaignAction, type CampaignDetail, retryableReasons } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** Tells why the campaign does not allow the action now. Null if it does. */
 export function findReason({ allowed_actions, approval }: CampaignDetail, action: CampaignAction): string | null {

@@ -7,13 +7,13 @@ import { AccountName } from '../../parts/account-name'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { findReason } from './allowed'
 import { ApprovalStatus } from './campaign-status'
 import { campaignQuery } from './draft'
 import { type CampaignDetail, isStartable } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 type Decision = 'request' | 'approve' | 'reject'
 

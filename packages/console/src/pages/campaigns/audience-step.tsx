@@ -1,12 +1,12 @@
 import { Group, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import type { DraftEdit } from './draft'
 import { SegmentSelect } from './segment-select'
 import { type CampaignDetail, type Channel, readType } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** Who gets it, and by which channel. */
 export function AudienceStep({ campaign, edit: { values, set } }: { campaign: CampaignDetail; edit: DraftEdit }) {

@@ -1,9 +1,9 @@
 import { Group } from '@mantine/core'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import type { Approval, Campaign, CampaignStatusCode } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 const tones: Record<CampaignStatusCode, Tone> = {
   draft: 'none',

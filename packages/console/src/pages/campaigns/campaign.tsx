@@ -5,7 +5,7 @@ import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { CampaignActions } from './actions'
 import { CampaignStatus } from './campaign-status'
 import { Composer } from './composer'
@@ -14,7 +14,7 @@ import { Live } from './live'
 import { type CampaignDetail, pollMs } from './types'
 
 const route = getRouteApi('/shell/editions/$edition/campaigns/$campaign')
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** A campaign: its composer while it is a draft, and then what becomes of it. */
 export function Campaign() {

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { Refusal } from '../../parts/refusal'
 import { useSearchChange } from '../../parts/search-change'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { AudienceStep } from './audience-step'
 import { ContentStep } from './content-step'
 import { useDraft } from './draft'
@@ -16,7 +16,7 @@ import type { CampaignDetail } from './types'
 import { WhenStep } from './when-step'
 
 const route = getRouteApi('/shell/editions/$edition/campaigns/$campaign')
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** The four steps of a campaign that is not sent yet, with its plan beside them. */
 export function Composer({ campaign, etag }: { campaign: CampaignDetail; etag: string | null }) {

@@ -5,12 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { get, getList } from '../../api'
 import { useEdition } from '../../caller'
-import { formatCount, formatLanguage, plural, words } from '../../words'
+import { formatCount, formatLanguage, loadWords, plural, words } from '../../words'
 import type { DraftEdit } from './draft'
 import { MessagePreview } from './message-preview'
 import type { CampaignDetail } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   campaign: CampaignDetail

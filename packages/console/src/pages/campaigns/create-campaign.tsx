@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../api'
 import { useEdition } from '../../caller'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { SegmentSelect } from './segment-select'
 import type { CampaignDetail, Channel } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   isOpen: boolean

@@ -4,11 +4,11 @@ import { useEffect, useState } from 'react'
 import type { Schema } from '../../api'
 import { Section } from '../../parts/section'
 import { StateBar } from '../../parts/state-bar'
-import { formatCount, formatDuration, plural, words } from '../../words'
+import { formatCount, formatDuration, loadWords, plural } from '../../words'
 import { addSample, computeRate, computeTimeLeft, type Sample } from './rate'
 import type { CampaignDetail } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   campaign: CampaignDetail

@@ -4,11 +4,11 @@ import { Link, useParams } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
 import { useIsAllowed } from '../../caller'
 import { Section } from '../../parts/section'
-import { formatCount, formatPercent, plural, words } from '../../words'
+import { formatCount, formatPercent, loadWords, plural } from '../../words'
 import { SegmentButton } from './segment-dialog'
 import type { CampaignDetail } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 type EngagementCode = keyof typeof t.engagements
 

@@ -4,13 +4,13 @@ import { Link, useParams } from '@tanstack/react-router'
 import { get } from '../../api'
 import { useIsAllowed } from '../../caller'
 import { Section } from '../../parts/section'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 import { RetryButton } from './actions'
 import { countRetryable } from './allowed'
 import { SegmentButton } from './segment-dialog'
 import { type CampaignDetail, type FailReason, isRunning, type Reason } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** Why people did not get the message, and the way to try them again. */
 export function Failures({ campaign }: { campaign: CampaignDetail }) {

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { get } from '../../api'
 import { Section } from '../../parts/section'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 import { SegmentButton } from './segment-dialog'
 import { type CampaignDetail, isRunning } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 const pageSize = 100
 
 /** The links of the message, the most clicked first. */

@@ -10,13 +10,13 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { StateBar } from '../../parts/state-bar'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { CampaignStatus } from './campaign-status'
 import { CreateCampaign } from './create-campaign'
 import { type Campaign, isRunning } from './types'
 
 const route = getRouteApi('/shell/editions/$edition/campaigns')
-const t = words.campaigns
+const t = await loadWords('campaigns')
 const pageSize = 50
 
 /** How many have the message, and who has not. A draft has no recipients yet. */

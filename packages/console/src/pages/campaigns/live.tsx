@@ -5,7 +5,7 @@ import { get } from '../../api'
 import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatAge, words } from '../../words'
+import { formatAge, loadWords } from '../../words'
 import { Delivery } from './delivery'
 import { Engagement } from './engagement'
 import { Failures, LeftOut } from './failures'
@@ -17,7 +17,7 @@ import { usePlan } from './steps'
 import { Timeline } from './timeline'
 import { type CampaignDetail, isStartable, pollMs } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** What became of a campaign, by the second while it runs. */
 export function Live({ campaign }: { campaign: CampaignDetail }) {

@@ -5,9 +5,9 @@ import { api, type Schema } from '../../api'
 import { useEdition } from '../../caller'
 import { EmailFrame } from '../../parts/email-frame'
 import { Refusal } from '../../parts/refusal'
-import { formatLanguage, plural, words } from '../../words'
+import { formatLanguage, loadWords, plural, words } from '../../words'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 type Language = NonNullable<Schema['SendTestMessage']['languages']>[number]
 
 /** The message with sample values, in each language of the edition. */

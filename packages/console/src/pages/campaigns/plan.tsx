@@ -5,11 +5,11 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { Refusal } from '../../parts/refusal'
 import { Time } from '../../parts/time'
-import { formatCount, formatDuration, formatLanguage, formatMoney, plural, words } from '../../words'
+import { formatCount, formatDuration, formatLanguage, formatMoney, loadWords, plural } from '../../words'
 import { type Step, stepOf } from './steps'
 import type { CampaignDetail, Plan } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 type Fault = Schema['FieldProblem']
 type Audience = NonNullable<Plan['audience']>

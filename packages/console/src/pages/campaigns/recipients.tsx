@@ -10,14 +10,14 @@ import { Loaded } from '../../parts/loaded'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatLanguage, plural, words } from '../../words'
+import { formatCount, formatLanguage, loadWords, plural, words } from '../../words'
 import { CampaignStatus } from './campaign-status'
 import { campaignQuery } from './draft'
 import { type RecipientFilter, SegmentButton } from './segment-dialog'
 import { type CampaignDetail, isRunning, pollMs, type Recipient } from './types'
 
 const route = getRouteApi('/shell/editions/$edition/campaigns/$campaign/recipients')
-const t = words.campaigns
+const t = await loadWords('campaigns')
 const pageSize = 50
 
 const tones: Record<Recipient['state'], Tone> = {

@@ -6,10 +6,10 @@ import { api, type Schema } from '../../api'
 import { useRefusalReason } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { type CampaignDetail, type Reason, readType, type Recipient } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 export interface RecipientFilter {
   state?: Recipient['state'] | undefined

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { getList, type Schema } from '../../api'
 import { useEdition } from '../../caller'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import type { Channel } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   channel: Channel

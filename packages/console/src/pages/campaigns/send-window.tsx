@@ -1,10 +1,10 @@
 import { Chip, Group, Stack, Switch, Text, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useEdition } from '../../caller'
-import { locale, words } from '../../words'
+import { loadWords, locale } from '../../words'
 import type { CampaignDetail } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 export type SendWindow = NonNullable<CampaignDetail['send_window']>
 

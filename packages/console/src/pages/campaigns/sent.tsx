@@ -8,12 +8,12 @@ import { Facts } from '../../parts/facts'
 import { FormDialog } from '../../parts/form-dialog'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatLanguage, plural, words } from '../../words'
+import { formatLanguage, loadWords, plural, words } from '../../words'
 import { ApprovalSection } from './approval'
 import { formatWindow, SendWindowFields } from './send-window'
 import { type CampaignDetail, isRunning, readType } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 /** What is sent, within which hours, and who agreed to it. */
 export function Sent({ campaign }: { campaign: CampaignDetail }) {

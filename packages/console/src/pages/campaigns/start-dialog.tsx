@@ -3,13 +3,13 @@ import { api } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
 import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
-import { formatCount, formatDuration, formatMoney, plural, words } from '../../words'
+import { formatCount, formatDuration, formatMoney, loadWords, plural } from '../../words'
 import { storeCampaign } from './draft'
 import { FaultList } from './plan'
 import { usePlan } from './steps'
 import type { CampaignDetail, Plan } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   campaign: CampaignDetail

@@ -9,10 +9,10 @@ import { ActionButton } from '../../parts/action-button'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Status, type Tone } from '../../parts/status'
-import { formatLanguage, plural, words } from '../../words'
+import { formatLanguage, loadWords, plural, words } from '../../words'
 import type { CampaignDetail } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 type TestMessages = Schema['TestMessages']
 type TestEmail = TestMessages['emails'][number]

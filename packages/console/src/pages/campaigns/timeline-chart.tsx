@@ -1,10 +1,10 @@
 import '@mantine/charts/styles.css'
 import { LineChart } from '@mantine/charts'
 import { Box } from '@mantine/core'
-import { formatCount, locale, words } from '../../words'
+import { formatCount, loadWords, locale } from '../../words'
 import type { Interval, Point } from './buckets'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 const formats: Record<Interval, Intl.DateTimeFormatOptions> = {
   minute: { hour: '2-digit', minute: '2-digit' },

@@ -4,11 +4,11 @@ import { lazy, Suspense, useState } from 'react'
 import { get } from '../../api'
 import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { fillBuckets, type Interval } from './buckets'
 import { type CampaignDetail, isRunning } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 const Chart = lazy(() => import('./timeline-chart'))
 
 const hourMs = 3_600_000

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useEdition } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { toInstant, toLocal } from '../../parts/days'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { findReason } from './allowed'
 import { ApprovalSection } from './approval'
 import type { DraftEdit } from './draft'
@@ -12,7 +12,7 @@ import { SendWindowFields } from './send-window'
 import { StartDialog } from './start-dialog'
 import type { CampaignDetail, Plan } from './types'
 
-const t = words.campaigns
+const t = await loadWords('campaigns')
 
 interface Props {
   campaign: CampaignDetail

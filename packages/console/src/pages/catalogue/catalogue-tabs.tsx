@@ -1,9 +1,9 @@
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useEdition } from '../../caller'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.catalogue
+const t = await loadWords('catalogue')
 const pages = [
   ['/editions/$edition/products', t.tabs.products],
   ['/editions/$edition/categories', t.tabs.categories],

@@ -2,12 +2,14 @@ import { NumberInput, TextInput } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { type LanguageCode, nameLanguage } from '../../parts/names'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords, words } from '../../words'
 import { type ResourceKind, ResourceList } from './resource-list'
 import { TranslationFields } from './translation-fields'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/categories')
-const t = words.catalogue.categories
+const t = catalogueWords.categories
 
 type Category = Schema['Category']
 interface Values extends Record<string, unknown> {
@@ -41,7 +43,7 @@ const kind: ResourceKind<Category, Values> = {
     position: row?.position ?? 0,
   }),
   toBody: (values) => values,
-  labels: { name: words.common.name, position: t.position, name_translations: words.catalogue.translations },
+  labels: { name: words.common.name, position: t.position, name_translations: catalogueWords.translations },
   fields: (form) => (
     <>
       <TextInput label={words.common.name} required data-autofocus maxLength={200} {...form.getInputProps('name')} />

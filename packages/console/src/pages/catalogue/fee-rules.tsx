@@ -4,11 +4,13 @@ import type { Schema } from '../../api'
 import { useEdition } from '../../caller'
 import { type CurrencyCode, currencyCodes, currencyOptions, nameCurrency } from '../../parts/names'
 import { Status } from '../../parts/status'
-import { fill, formatMoney, formatPercent, words } from '../../words'
+import { fill, formatMoney, formatPercent, loadWords, words } from '../../words'
 import { type ResourceKind, ResourceList } from './resource-list'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/fee-rules')
-const t = words.catalogue.feeRules
+const t = catalogueWords.feeRules
 
 type FeeRule = Schema['FeeRule']
 interface Values extends Record<string, unknown> {

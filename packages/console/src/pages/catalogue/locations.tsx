@@ -3,11 +3,13 @@ import { getRouteApi } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { type ResourceKind, ResourceList } from './resource-list'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/locations')
-const t = words.catalogue.locations
+const t = catalogueWords.locations
 
 type Location = Schema['Location']
 interface Values extends Record<string, unknown> {

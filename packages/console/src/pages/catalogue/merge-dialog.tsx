@@ -4,9 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, get, getList, type Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural, words } from '../../words'
 
-const t = words.catalogue.products
+const catalogueWords = await loadWords('catalogue')
+
+const t = catalogueWords.products
 
 interface Props {
   product: Schema['Product']

@@ -5,13 +5,15 @@ import { getRouteApi } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
 import { useEdition, useEditionId } from '../../caller'
 import { ImageField } from '../../parts/image-field'
-import { fill, words } from '../../words'
+import { fill, loadWords, words } from '../../words'
 import { computeContrast } from './contrast'
 import { PassPicture } from './pass-picture'
 import { type ResourceKind, ResourceList } from './resource-list'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/pass-designs')
-const t = words.catalogue.passDesigns
+const t = catalogueWords.passDesigns
 const minContrast = 4.5
 
 type PassDesign = Schema['PassDesign']

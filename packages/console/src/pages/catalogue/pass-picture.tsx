@@ -1,9 +1,11 @@
 import { Center, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconQrcode } from '@tabler/icons-react'
 import { useEdition } from '../../caller'
-import { formatTime, words } from '../../words'
+import { formatTime, loadWords } from '../../words'
 
-const t = words.catalogue.passDesigns.sample
+const catalogueWords = await loadWords('catalogue')
+
+const t = catalogueWords.passDesigns.sample
 /** What phones show where a design has no colour. */
 const platform = { background: '#ffffff', text: '#000000', label: '#5b6470' }
 
@@ -56,7 +58,7 @@ export function PassPicture({
       mx="auto"
       shadow="sm"
       role="img"
-      aria-label={words.catalogue.passDesigns.picture}
+      aria-label={catalogueWords.passDesigns.picture}
     >
       <Stack gap="md">
         <Text c={text} fw={700} className="break">
@@ -72,7 +74,7 @@ export function PassPicture({
         </div>
         {edition?.start_date && field(t.starts, formatTime(edition.start_date, edition.timezone))}
         <Group justify="space-between" grow align="start">
-          {field(t.ticket, product ?? words.catalogue.products.one)}
+          {field(t.ticket, product ?? catalogueWords.products.one)}
           {field(t.holder, t.holderName)}
         </Group>
         <Center>

@@ -25,12 +25,14 @@ import { ImagePicker } from '../../parts/image-field'
 import { nameLanguage } from '../../parts/names'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
-import { fill, words } from '../../words'
+import { fill, loadWords, words } from '../../words'
 import type { ProductValues } from './product-values'
 import { useCategoryNames } from './products'
 import { TranslationFields } from './translation-fields'
 
-const t = words.catalogue.products
+const catalogueWords = await loadWords('catalogue')
+
+const t = catalogueWords.products
 
 interface FormProps {
   form: UseFormReturnType<ProductValues>
@@ -87,7 +89,7 @@ function Basics({ form, edition }: FormProps & { edition: string }) {
             <TextInput
               label={words.common.name}
               description={
-                details && fill(words.catalogue.defaultLanguage, { language: nameLanguage(details.default_language) })
+                details && fill(catalogueWords.defaultLanguage, { language: nameLanguage(details.default_language) })
               }
               required
               maxLength={200}

@@ -1,7 +1,9 @@
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 
-const t = words.catalogue.products
+const catalogueWords = await loadWords('catalogue')
+
+const t = catalogueWords.products
 
 type Product = Schema['Product']
 type Amount = number | string
@@ -55,7 +57,7 @@ export const toProductBody = ({ price, deposit, options, ...others }: Partial<Pr
 
 export const productLabels = {
   name: words.common.name,
-  name_translations: words.catalogue.translations,
+  name_translations: catalogueWords.translations,
   category_id: t.category,
   price: t.price,
   deposit: t.deposit,

@@ -8,7 +8,7 @@ import { EditForm } from '../../parts/edit-form'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural, words } from '../../words'
 import { useArchivedReason } from './catalogue-tabs'
 import { MergeDialog } from './merge-dialog'
 import { ProductFields } from './product-fields'
@@ -16,8 +16,10 @@ import { productLabels, readProduct, toProductBody } from './product-values'
 import { ProductState } from './products'
 import { useSales } from './sales'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/products/$product')
-const t = words.catalogue.products
+const t = catalogueWords.products
 
 type Product = Schema['Product']
 
@@ -97,7 +99,7 @@ function ProductHeading({ product, edition }: { product: Product; edition: strin
         close={close}
         submitLabel={words.common.delete}
         isDangerous
-        done={words.catalogue.deleted}
+        done={catalogueWords.deleted}
         initialValues={{}}
         send={(_, headers) => api.DELETE('/v1/products/{id}', { params: { path: { id: product.id } }, headers })}
         onSent={() => navigate(list)}

@@ -11,12 +11,14 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { CatalogueTabs, useArchivedReason } from './catalogue-tabs'
 import { useSales } from './sales'
 
+const catalogueWords = await loadWords('catalogue')
+
 const route = getRouteApi('/shell/editions/$edition/products')
-const t = words.catalogue.products
+const t = catalogueWords.products
 const pageSize = 100
 
 type Product = Schema['ProductListItem']

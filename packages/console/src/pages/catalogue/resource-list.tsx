@@ -12,8 +12,11 @@ import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { type Column, type Page, RecordList } from '../../parts/record-list'
 import type { Plural } from '../../plural'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural, words } from '../../words'
 import { CatalogueTabs, useArchivedReason } from './catalogue-tabs'
+
+const organizationsWords = await loadWords('organizations')
+const catalogueWords = await loadWords('catalogue')
 
 const pageSize = 100
 
@@ -78,7 +81,7 @@ export function ResourceList<Row extends { id: string; name: string }, Values ex
   const button = { size: 'compact-sm', variant: 'default', reason } as const
   const actions: Column<Row> = {
     key: 'actions',
-    label: words.organizations.members.actions,
+    label: organizationsWords.members.actions,
     cell: (row) => (
       <Group gap={4} wrap="nowrap">
         <ActionButton {...button} operation={kind.operations.update} onClick={() => setEdited(row)}>
@@ -179,7 +182,7 @@ function DeleteResource<Row extends { id: string; name: string }, Values>({
       close={close}
       submitLabel={words.common.delete}
       isDangerous
-      done={words.catalogue.deleted}
+      done={catalogueWords.deleted}
       initialValues={{}}
       send={(_, headers) => api.DELETE(asCategory(kind.path), { params: { path: { id: row?.id ?? '' } }, headers })}
     >

@@ -1,7 +1,9 @@
 import { SimpleGrid, TextInput } from '@mantine/core'
 import { useEdition } from '../../caller'
 import { type LanguageCode, nameLanguage } from '../../parts/names'
-import { fill, words } from '../../words'
+import { fill, loadWords } from '../../words'
+
+const catalogueWords = await loadWords('catalogue')
 
 type Translations = Record<string, string>
 
@@ -24,7 +26,7 @@ export function TranslationFields({ value, onChange }: Props) {
       {others.map((language) => (
         <TextInput
           key={language}
-          label={fill(words.catalogue.nameIn, { language: nameLanguage(language) })}
+          label={fill(catalogueWords.nameIn, { language: nameLanguage(language) })}
           value={value[language] ?? ''}
           onChange={({ currentTarget: { value: text } }) => {
             const { [language]: _, ...rest } = value

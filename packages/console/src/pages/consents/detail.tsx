@@ -18,14 +18,14 @@ import { linkTo } from '../../parts/record-link'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { fill, formatCount, plural, words } from '../../words'
+import { fill, formatCount, loadWords, plural, words } from '../../words'
 import { listOptions } from './options'
 import { setText } from './texts'
 
 type ConsentData = Schema['Consent']
 
 const route = getRouteApi('/shell/editions/$edition/consents/$consent')
-const t = words.consents
+const t = await loadWords('consents')
 
 const read = ({
   name,

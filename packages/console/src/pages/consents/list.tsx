@@ -11,7 +11,7 @@ import { Heading } from '../../parts/heading'
 import { nameLanguage } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
-import { fill, formatCount, plural, words } from '../../words'
+import { fill, formatCount, loadWords, plural, words } from '../../words'
 import { listOptions } from './options'
 import { OwnerField } from './owner-field'
 import { useMayActWide } from './use-may-act-wide'
@@ -19,7 +19,7 @@ import { useMayActWide } from './use-may-act-wide'
 type Consent = Schema['Consent']
 
 const route = getRouteApi('/shell/editions/$edition/consents')
-const t = words.consents
+const t = await loadWords('consents')
 const pageSize = 50
 
 const writeStat = (stats: Consent['stats'], key: keyof NonNullable<Consent['stats']>): string =>

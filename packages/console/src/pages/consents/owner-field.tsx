@@ -1,8 +1,8 @@
 import { Select } from '@mantine/core'
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.consents
+const t = await loadWords('consents')
 
 interface Props {
   form: { getInputProps: (name: 'owner') => object }

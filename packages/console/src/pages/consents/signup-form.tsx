@@ -27,7 +27,7 @@ import { Loaded } from '../../parts/loaded'
 import { languageOptions } from '../../parts/names'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { type Snippet, writeSnippet } from './snippets'
 import { setText } from './texts'
 import { useConsentOptions } from './use-consent-options'
@@ -35,7 +35,7 @@ import { useConsentOptions } from './use-consent-options'
 type Data = Schema['SignupForm']
 
 const route = getRouteApi('/shell/editions/$edition/signup-forms/$form')
-const t = words.consents
+const t = await loadWords('consents')
 
 const read = ({
   name,

@@ -13,7 +13,7 @@ import { languageOptions, nameLanguage } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { OwnerField } from './owner-field'
 import { useConsentOptions } from './use-consent-options'
 import { useMayActWide } from './use-may-act-wide'
@@ -21,7 +21,7 @@ import { useMayActWide } from './use-may-act-wide'
 type Form = Schema['SignupForm']
 
 const route = getRouteApi('/shell/editions/$edition/signup-forms')
-const t = words.consents
+const t = await loadWords('consents')
 const pageSize = 50
 
 const columns: Column<Form>[] = [

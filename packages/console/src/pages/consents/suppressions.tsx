@@ -16,13 +16,13 @@ import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { fill, formatCount, plural, words } from '../../words'
+import { fill, formatCount, loadWords, plural } from '../../words'
 import { listOptions } from './options'
 
 type Suppression = Schema['Suppression']
 
 const route = getRouteApi('/shell/editions/$edition/suppressions')
-const t = words.consents
+const t = await loadWords('consents')
 const pageSize = 50
 
 const stopsAll = ({ reason }: Suppression): boolean => reason === 'hard_bounce' || reason === 'invalid'

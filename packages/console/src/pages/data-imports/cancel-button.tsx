@@ -3,10 +3,10 @@ import { useDisclosure } from '@mantine/hooks'
 import { api } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords } from '../../words'
 import type { ImportResult } from './use-import'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 /** Stops an import. Orders that exist already stay. */
 export function CancelButton({ result: { data } }: { result: ImportResult }) {

@@ -15,10 +15,10 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustments } from '@tabler/icons-react'
 import type { Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { type Column, nameColumn, patchColumns } from './columns'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 type Args = Schema['ImportTransformArgs']
 type ValueMap = Column['value_map']

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import type { Schema } from '../../api'
 import { useChange } from '../../form'
 import { Refusal } from '../../parts/refusal'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import { type ColumnChange, type Columns, nameColumn, patchColumns } from './columns'
 import { nameTarget } from './targets'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 type Problem = Schema['ImportRowError']
 

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { ColumnDialog } from './column-dialog'
 import { ColumnProblems } from './column-problems'
 import { type Column, type Columns, nameColumn, patchColumns } from './columns'
@@ -18,7 +18,7 @@ import { listTargetChoices } from './targets'
 import type { DataImport, ImportResult } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 type Validation = Schema['ColumnMappingValidation']
 

@@ -5,11 +5,11 @@ import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { type Columns, patchColumns } from './columns'
 import { nameTarget } from './targets'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 /** Targets with the same value in every row. */
 export function ConstantList({ id, columns, isFixed }: { id: string; columns: Columns; isFixed: boolean }) {

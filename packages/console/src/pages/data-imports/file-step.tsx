@@ -10,11 +10,11 @@ import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { UploadList } from '../../parts/upload-list'
 import { useUploads } from '../../parts/use-uploads'
-import { formatBytes, formatCount, words } from '../../words'
+import { formatBytes, formatCount, loadWords } from '../../words'
 import { TableSource } from './new'
 import type { DataImport, ImportResult } from './use-import'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 type Options = Schema['DataImportOptions']
 
 const encodings: Options['encoding'][] = [

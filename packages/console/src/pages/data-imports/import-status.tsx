@@ -1,6 +1,8 @@
 import type { Schema } from '../../api'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const dataImportsWords = await loadWords('dataImports')
 
 type ImportStatusCode = Schema['DataImport']['status']
 
@@ -22,5 +24,5 @@ const tones: Record<ImportStatusCode, Tone> = {
 }
 
 export const ImportStatus = ({ status }: { status: ImportStatusCode }) => (
-  <Status tone={tones[status]} label={words.dataImports.statuses[status]} />
+  <Status tone={tones[status]} label={dataImportsWords.statuses[status]} />
 )

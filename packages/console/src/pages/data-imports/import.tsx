@@ -5,7 +5,7 @@ import { Loaded } from '../../parts/loaded'
 import { RoleGate } from '../../parts/role-gate'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, formatPercent, words } from '../../words'
+import { formatCount, formatPercent, loadWords } from '../../words'
 import { CancelButton } from './cancel-button'
 import { ColumnStep } from './column-step'
 import { FileStep } from './file-step'
@@ -17,7 +17,7 @@ import { chooseStep, isRunning, readStep, type Step, steps } from './steps'
 import { type DataImport, type ImportResult, useImport } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 export const Import = () => (
   <RoleGate operation="listDataImports">

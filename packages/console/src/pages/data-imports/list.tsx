@@ -8,12 +8,12 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { RoleGate } from '../../parts/role-gate'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { ImportStatus } from './import-status'
 import { isRunning } from './steps'
 
 const route = getRouteApi('/shell/editions/$edition/imports')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 const pageSize = 50
 
 type DataImport = Schema['DataImport']

@@ -16,10 +16,10 @@ import { RoleGate } from '../../parts/role-gate'
 import { Section } from '../../parts/section'
 import { UploadList } from '../../parts/upload-list'
 import { useUploads } from '../../parts/use-uploads'
-import { formatBytes, words } from '../../words'
+import { formatBytes, loadWords } from '../../words'
 
 const route = getRouteApi('/shell/editions/$edition/imports/new')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 export const tableExtensions = '.csv,.tsv,.txt,.xlsx,.zip'
 
 export function NewImport() {

@@ -4,10 +4,12 @@ import { api, getWithEtag, type Schema } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { EditDialog } from '../../parts/edit-form'
 import { currencyOptions } from '../../parts/names'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import type { DataImport, ImportResult } from './use-import'
 
-const t = words.dataImports
+const ordersWords = await loadWords('orders')
+
+const t = await loadWords('dataImports')
 
 type Options = Schema['DataImportOptions']
 
@@ -25,7 +27,7 @@ export function OptionFacts({ result }: { result: ImportResult }) {
   const facts = [
     [t.onDuplicate, t.duplicatePolicies[options.on_duplicate]],
     [t.groupBy, isOrders && t.groupings[options.group_by ?? 'auto']],
-    [t.defaultStatus, isOrders && words.orders.statuses[options.default_status]],
+    [t.defaultStatus, isOrders && ordersWords.statuses[options.default_status]],
     [t.currency, isOrders && (options.default_currency?.toUpperCase() ?? t.ofEdition)],
     [t.sendReceipts, isOrders && readYes(options.send_receipts)],
     [t.emitWebhooks, readYes(emit_webhooks)],
@@ -136,7 +138,7 @@ function OptionDialog({ row, close }: { row: DataImport; close: () => void }) {
                   <Select
                     label={t.defaultStatus}
                     allowDeselect={false}
-                    data={toData(words.orders.statuses)}
+                    data={toData(ordersWords.statuses)}
                     {...form.getInputProps('default_status')}
                   />
                   <Select

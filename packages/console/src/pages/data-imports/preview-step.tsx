@@ -10,14 +10,14 @@ import { Loaded } from '../../parts/loaded'
 import { type Column, RecordList } from '../../parts/record-list'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { CountTiles } from './count-tiles'
 import { OptionFacts } from './option-facts'
 import { RowGrid } from './row-grid'
 import type { DataImport, ImportResult } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 const pageSize = 50
 
 type Preview = Schema['ImportPreview']

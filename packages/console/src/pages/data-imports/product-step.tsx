@@ -8,11 +8,11 @@ import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Refusal } from '../../parts/refusal'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 import type { ImportResult } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 const pageSize = 50
 /** More than one call may change. */
 const maxChanges = 500

@@ -2,11 +2,11 @@ import { Button, Checkbox, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { api, type Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { patchColumns } from './columns'
 import type { DataImport } from './use-import'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 type Problem = Schema['ImportRowProblem']
 

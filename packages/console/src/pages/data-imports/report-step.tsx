@@ -7,7 +7,7 @@ import { FormDialog } from '../../parts/form-dialog'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 import { CountTiles } from './count-tiles'
 import { FileFacts } from './file-step'
 import { OptionFacts } from './option-facts'
@@ -16,7 +16,7 @@ import { RowGrid } from './row-grid'
 import type { DataImport, ImportResult } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 const outcomeOf = {
   created_orders: 'created',

@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { getList, type Schema } from '../../api'
 import { type Column, RecordList } from '../../parts/record-list'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 import { ReplaceButton } from './replace-button'
 import { nameTarget } from './targets'
 import type { DataImport } from './use-import'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 const pageSize = 50
 
 export type Row = Schema['ImportedRow']

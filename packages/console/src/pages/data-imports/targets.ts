@@ -1,7 +1,7 @@
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.dataImports
+const t = await loadWords('dataImports')
 
 export type Target = Schema['ImportTargetField']
 

@@ -4,10 +4,10 @@ import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords } from '../../words'
 import { advanceClock, loadClock } from './service'
 
-const t = words.development
+const t = await loadWords('development')
 const hour = 3600
 const steps = [
   { label: t.hour, seconds: hour },

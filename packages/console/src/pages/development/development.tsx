@@ -1,14 +1,16 @@
 import { Grid, Stack, Text } from '@mantine/core'
 import { Heading } from '../../parts/heading'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { ClockSection } from './clock-section'
 import { Outbox } from './outbox'
 import { PeopleSection } from './people-section'
 
+const developmentWords = await loadWords('development')
+
 /** What helps to try the service: messages that were not sent, the clock, and other people's eyes. */
 export const Development = () => (
   <Stack gap="sm">
-    <Heading title={words.development.title} facts={<Text size="sm">{words.development.hint}</Text>} />
+    <Heading title={developmentWords.title} facts={<Text size="sm">{developmentWords.hint}</Text>} />
     <Grid gap="sm">
       <Grid.Col span={{ base: 12, lg: 4 }} order={{ base: 1, lg: 2 }}>
         <Stack gap="sm">

@@ -9,11 +9,11 @@ import { type Column, RecordList } from '../../parts/record-list'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { type CapturedMessage, loadMessage, loadMessages } from './service'
 
 const route = getRouteApi('/shell/development')
-const t = words.development
+const t = await loadWords('development')
 const pageSize = 50
 
 const filters: Filter[] = [

@@ -7,11 +7,11 @@ import { ActionButton } from '../../parts/action-button'
 import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 
 type Member = Schema['OrganizationMember']
 
-const t = words.development
+const t = await loadWords('development')
 const letters = { admin: 'A', manager: 'M', viewer: 'V' } as const
 const codes = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'] as const
 const tokenMs = 12 * 60 * 60 * 1000

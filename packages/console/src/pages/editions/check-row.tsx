@@ -3,7 +3,10 @@ import { Link } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { findCheckLink } from '../../parts/check-link'
 import { Status, type Tone } from '../../parts/status'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
+
+const homeWords = await loadWords('home')
+const editionSettingsWords = await loadWords('editionSettings')
 
 type Check = Schema['EditionHealthCheck']
 
@@ -44,7 +47,7 @@ function CheckLinks({ check, place }: { check: Check; place: Place }) {
           )}
         </span>
       ))}
-      {pages.length > shownObjects && ` ${plural(pages.length - shownObjects, words.home.moreObjects)}`}
+      {pages.length > shownObjects && ` ${plural(pages.length - shownObjects, homeWords.moreObjects)}`}
     </>
   )
 }
@@ -56,7 +59,7 @@ export const CheckRow = ({ check, place }: { check: Check; place: Place }) => (
       <Text size="sm" fw={500} className="break">
         {check.message}
       </Text>
-      <Status tone={tones[check.severity]} label={words.editionSettings.severities[check.severity]} />
+      <Status tone={tones[check.severity]} label={editionSettingsWords.severities[check.severity]} />
     </Group>
     <Text size="sm" c="dimmed" component="div" className="break">
       <CheckLinks check={check} place={place} />

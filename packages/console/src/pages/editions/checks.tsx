@@ -4,10 +4,10 @@ import { get, type Schema } from '../../api'
 import { Loaded } from '../../parts/loaded'
 import { Section } from '../../parts/section'
 import { Status, type Tone } from '../../parts/status'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import { CheckRow } from './check-row'
 
-const t = words.editionSettings
+const t = await loadWords('editionSettings')
 
 type Check = Schema['EditionHealthCheck']
 type Severity = Check['severity']

@@ -6,11 +6,11 @@ import { get, type Schema } from '../../api'
 import { useCaller } from '../../caller'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { CheckRow, type Place } from './check-row'
 import { healthOf } from './checks'
 
-const t = words.home
+const t = await loadWords('home')
 
 type Check = Schema['EditionHealthCheck']
 

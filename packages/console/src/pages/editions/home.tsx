@@ -7,13 +7,15 @@ import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { Faults, ServiceFaults, SetupChecks } from './home-checks'
 import { NewestCampaigns, NewestImports, OpenRefunds } from './open-work'
 import { SalesByDay, SalesByProduct, SalesNumbers } from './sales-sections'
 
+const ordersWords = await loadWords('orders')
+
 const route = getRouteApi('/shell/editions/$edition/')
-const t = words.home
+const t = await loadWords('home')
 
 type Edition = Schema['EditionDetail']
 
@@ -90,7 +92,7 @@ function FirstSteps({ edition }: { edition: string }) {
   ] as const
   return (
     <Empty
-      title={words.orders.empty}
+      title={ordersWords.empty}
       hint={t.firstSteps}
       action={
         <Group justify="center" gap="xs">

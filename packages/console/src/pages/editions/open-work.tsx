@@ -8,9 +8,12 @@ import { Loaded } from '../../parts/loaded'
 import { Section } from '../../parts/section'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatPercent, plural, words } from '../../words'
+import { formatCount, formatPercent, loadWords, plural, words } from '../../words'
 
-const t = words.home
+const campaignsWords = await loadWords('campaigns')
+const dataImportsWords = await loadWords('dataImports')
+
+const t = await loadWords('home')
 
 type Campaign = Schema['CampaignList']
 type DataImport = Schema['DataImport']
@@ -150,7 +153,7 @@ export function NewestCampaigns({ edition }: { edition: string }) {
         mark: (
           <Status
             tone={is_paused ? 'act' : failed_count > 0 && status === 'sent' ? 'bad' : campaignTones[status]}
-            label={is_paused ? words.campaigns.paused : words.campaigns.statuses[status]}
+            label={is_paused ? campaignsWords.paused : campaignsWords.statuses[status]}
           />
         ),
         line: (
@@ -182,7 +185,7 @@ export function NewestImports({ edition }: { edition: string }) {
       row={({ id, name, status, progress, failed_orders, invalid_rows, modified }) => ({
         id,
         name,
-        mark: <Status tone={importTones[status]} label={words.dataImports.statuses[status]} />,
+        mark: <Status tone={importTones[status]} label={dataImportsWords.statuses[status]} />,
         line: (
           <>
             {importTones[status] === 'wait' && `${formatPercent(progress / 100)} · `}

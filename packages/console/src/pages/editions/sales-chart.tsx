@@ -1,10 +1,10 @@
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
 import { Box } from '@mantine/core'
-import { formatCount, formatMoney, locale, words } from '../../words'
+import { formatCount, formatMoney, loadWords, locale, words } from '../../words'
 import { type Currency, type DayOfSales, sumAll } from './sales'
 
-const t = words.home
+const t = await loadWords('home')
 
 interface Props {
   days: readonly DayOfSales[]

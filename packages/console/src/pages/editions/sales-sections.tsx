@@ -7,11 +7,11 @@ import { toDay } from '../../parts/days'
 import { Loaded } from '../../parts/loaded'
 import { type Figure, Numbers } from '../../parts/numbers'
 import { Section } from '../../parts/section'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { buildDays, listCurrencies, listDays, sumProducts, sumSales } from './sales'
 
 const Chart = lazy(() => import('./sales-chart'))
-const t = words.home
+const t = await loadWords('home')
 
 type Edition = Schema['EditionDetail']
 type Stats = Schema['EditionStats']

@@ -18,10 +18,10 @@ import { get, type Schema } from '../../api'
 import { ImageField } from '../../parts/image-field'
 import { currencyOptions, type LanguageCode, languageOptions, nameLanguage } from '../../parts/names'
 import { findRecordLink, linkTo } from '../../parts/record-link'
-import { fill, words } from '../../words'
+import { fill, loadWords } from '../../words'
 import type { Settings } from './settings-values'
 
-const t = words.editionSettings
+const t = await loadWords('editionSettings')
 
 interface Props {
   form: UseFormReturnType<Settings>

@@ -12,10 +12,10 @@ import { Heading } from '../../parts/heading'
 import { linkTo } from '../../parts/record-link'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural } from '../../words'
 import { healthOf } from './checks'
 
-const t = words.editionSettings
+const t = await loadWords('editionSettings')
 
 type Edition = Schema['EditionDetail']
 

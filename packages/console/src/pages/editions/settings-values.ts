@@ -1,8 +1,8 @@
 import type { Schema } from '../../api'
 import { toInstant, toLocal } from '../../parts/days'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.editionSettings
+const t = await loadWords('editionSettings')
 
 type Edition = Schema['EditionDetail']
 type Rate = number | string

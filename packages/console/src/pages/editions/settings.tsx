@@ -7,14 +7,14 @@ import { type SettingsTab, settingsTabs } from '../../parts/check-link'
 import { EditForm, type Version } from '../../parts/edit-form'
 import { Loaded } from '../../parts/loaded'
 import { useSearchChange } from '../../parts/search-change'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { Checks } from './checks'
 import { GeneralFields, MessageFields, OwnDataFields, PaymentFields, WebsiteFields } from './settings-fields'
 import { SettingsHeading } from './settings-heading'
 import { readSettings, settingLabels, type Settings, toSettingsBody } from './settings-values'
 
 const route = getRouteApi('/shell/editions/$edition/settings')
-const t = words.editionSettings
+const t = await loadWords('editionSettings')
 
 type Edition = Schema['EditionDetail']
 

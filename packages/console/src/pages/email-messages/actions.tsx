@@ -7,9 +7,9 @@ import { useCaller, useEditionId, useOrganizationId, useRefusalReason } from '..
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { SendTest } from '../../parts/send-test'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 interface Props {
   message: Schema['EmailMessageDetail']

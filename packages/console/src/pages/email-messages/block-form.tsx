@@ -15,13 +15,13 @@ import { IconChevronDown, IconChevronRight, IconPlus, IconTrash } from '@tabler/
 import { useState } from 'react'
 import type { Texts } from '../../parts/content-languages'
 import { ImageField } from '../../parts/image-field'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { blockFields, type Field, type LookField, networks } from './block-fields'
 import { type Block, type Column, hasFault } from './blocks'
 import { useEditing } from './editing'
 import { LineField, TextsField } from './text-fields'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 interface FormProps {
   block: Block

@@ -22,7 +22,7 @@ import {
 } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
 import { isMissing } from '../../parts/content-languages'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { blockIcons } from './block-fields'
 import { BlockForm } from './block-form'
 import {
@@ -40,7 +40,7 @@ import {
 import { ConditionField } from './condition-field'
 import { type BlockListProps, useEditing } from './editing'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 const focusLater = (id: string) => requestAnimationFrame(() => document.getElementById(id)?.focus())
 

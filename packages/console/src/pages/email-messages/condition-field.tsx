@@ -1,9 +1,9 @@
 import { Input, Stack, Switch } from '@mantine/core'
 import { ConditionEditor } from '../../parts/conditions/condition-editor'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { useEditing } from './editing'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 interface Props {
   condition: string | undefined

@@ -13,7 +13,7 @@ import { type LanguageCode, languageCodes, nameLanguage } from '../../parts/name
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords, words } from '../../words'
 import { MessageActions } from './actions'
 import { BlockList } from './block-list'
 import { countMissing, type Draft, listTexts, readDraft, writeBlocks } from './blocks'
@@ -23,7 +23,7 @@ import { TextsField } from './text-fields'
 import { Uses } from './uses'
 
 const route = getRouteApi('/shell/editions/$edition/email-messages/$message')
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 type Message = Schema['EmailMessageDetail']
 

@@ -9,12 +9,12 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { FieldLabel, insertAtCursor, SourceArea } from './field-parts'
 import { cleanHtml, isLink, isSimple, readHtml, showHtml } from './rich-text'
 import { VariableMenu } from './variable-menu'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 interface Props {
   label: string

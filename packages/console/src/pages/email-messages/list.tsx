@@ -12,10 +12,10 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 
 const route = getRouteApi('/shell/editions/$edition/email-messages')
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 const pageSize = 50
 
 type Message = Schema['EmailMessageList']

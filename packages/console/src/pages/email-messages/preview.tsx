@@ -9,10 +9,12 @@ import { CustomerSelect } from '../../parts/customer-select'
 import { EmailFrame } from '../../parts/email-frame'
 import { type LanguageCode, languageOptions, nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
-import { formatBytes, plural, words } from '../../words'
+import { formatBytes, loadWords, plural, words } from '../../words'
 import { type Draft, listConditions, writeBlocks } from './blocks'
 
-const t = words.emailMessages
+const segmentsWords = await loadWords('segments')
+
+const t = await loadWords('emailMessages')
 const typingPauseMs = 400
 /** Gmail cuts off larger messages. */
 const maxGmailBytes = 102_000
@@ -41,7 +43,7 @@ export const readFaults = (error: unknown): Record<string, string> =>
 
 const writeFault = ({ detail, line, column }: ApiError['errors'][number]): string =>
   line
-    ? `${words.segments.conditions.place.replace('{line}', String(line)).replace('{column}', String(column))} ${detail}`
+    ? `${segmentsWords.conditions.place.replace('{line}', String(line)).replace('{column}', String(column))} ${detail}`
     : detail
 
 /** The message as it would be sent, with changes that are not saved, for an example or a customer. */

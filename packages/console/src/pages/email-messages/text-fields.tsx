@@ -2,13 +2,13 @@ import { Badge, Input, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { isMissing, setText, type Texts } from '../../parts/content-languages'
 import { nameLanguage } from '../../parts/names'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { useEditing } from './editing'
 import { insertAtCursor, type LineProps } from './field-parts'
 import { HtmlField } from './html-field'
 import { VariableMenu } from './variable-menu'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 
 interface TextsProps {
   label: string

@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
 import { useEdition, useEditionId } from '../../caller'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 const maxCampaigns = 20
 
 /** What sends the message: the edition by itself, and campaigns. */

@@ -3,10 +3,10 @@ import { IconBraces } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get } from '../../api'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { useEditing } from './editing'
 
-const t = words.emailMessages
+const t = await loadWords('emailMessages')
 const variables = { ...get('/v1/email-messages/template-variables'), staleTime: Infinity }
 
 /** Inserts a variable at the cursor of its field. Variables of lists come in their loop. */

@@ -14,9 +14,9 @@ import { Loaded } from '../../parts/loaded'
 import { languageCodes, nameLanguage } from '../../parts/names'
 import { findRecordLink } from '../../parts/record-link'
 import { Time } from '../../parts/time'
-import { formatBytes, words } from '../../words'
+import { formatBytes, loadWords, words } from '../../words'
 
-const t = words.files
+const t = await loadWords('files')
 
 type File = Schema['File']
 

@@ -11,11 +11,11 @@ import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { UploadList } from '../../parts/upload-list'
 import { useUploads } from '../../parts/use-uploads'
-import { formatBytes, plural, words } from '../../words'
+import { formatBytes, loadWords, plural, words } from '../../words'
 import { FileDetail } from './detail'
 
 const route = getRouteApi('/shell/editions/$edition/files')
-const t = words.files
+const t = await loadWords('files')
 const pageSize = 50
 
 type File = Schema['File']

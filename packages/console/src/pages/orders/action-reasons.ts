@@ -1,11 +1,13 @@
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { sumRemainder } from './refund-max'
+
+const ordersWords = await loadWords('orders')
 
 type Order = Schema['OrderDetail']
 type Action = Order['allowed_actions'][number]
 
-const t = words.orders.refusals
+const t = ordersWords.refusals
 
 const explain: Readonly<Record<Action, (order: Order) => string>> = {
   refund: (order) =>

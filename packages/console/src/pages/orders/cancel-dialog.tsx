@@ -2,11 +2,13 @@ import { ifUnchanged } from '@event-commerce/client'
 import { Checkbox, List, Select, Stack, Text, Textarea } from '@mantine/core'
 import { api, type Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { formatMoney, plural, words } from '../../words'
+import { formatMoney, loadWords, plural } from '../../words'
 import { reasonOptions } from './refund-dialog'
 import { sumRemainder } from './refund-max'
 
-const t = words.orders.cancel
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.cancel
 
 interface Values extends Record<string, unknown> {
   acceptUsed: boolean
@@ -78,23 +80,20 @@ export function CancelDialog({ order, etag, isOpen, close }: Props) {
             <Stack gap="sm" pl="lg">
               {left > order.max_available_refund_amount && (
                 <Checkbox
-                  label={words.orders.refund.withFees}
+                  label={ordersWords.refund.withFees}
                   {...getInputProps('include_fees', { type: 'checkbox' })}
                 />
               )}
               <Select
-                label={words.orders.refund.reason}
+                label={ordersWords.refund.reason}
                 data={reasonOptions}
                 allowDeselect={false}
                 {...getInputProps('reason')}
               />
-              <Textarea label={words.orders.refund.comment} autosize minRows={2} {...getInputProps('comment')} />
-              <Checkbox
-                label={words.orders.refund.notify}
-                {...getInputProps('notify_customer', { type: 'checkbox' })}
-              />
+              <Textarea label={ordersWords.refund.comment} autosize minRows={2} {...getInputProps('comment')} />
+              <Checkbox label={ordersWords.refund.notify} {...getInputProps('notify_customer', { type: 'checkbox' })} />
               <Text size="sm" c="dimmed">
-                {words.orders.refund.next}
+                {ordersWords.refund.next}
               </Text>
             </Stack>
           )}

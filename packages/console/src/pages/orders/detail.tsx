@@ -10,25 +10,27 @@ import { CodeBlock } from '../../parts/code-block'
 import { Copy } from '../../parts/copy'
 import { Facts } from '../../parts/facts'
 import { Heading } from '../../parts/heading'
+import { lazyDialog } from '../../parts/lazy-dialog'
 import { Loaded } from '../../parts/loaded'
 import { Numbers } from '../../parts/numbers'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatMoney, words } from '../../words'
+import { formatMoney, loadWords, words } from '../../words'
 import { explainRefusal } from './action-reasons'
-import { CancelDialog } from './cancel-dialog'
 import { Emails } from './emails'
 import { nameOrder } from './name-order'
 import { OrderStatus } from './order-status'
 import { Lines, Payments, Refunds } from './payments'
-import { ReceiptDialog } from './receipt-dialog'
-import { RefundDialog } from './refund-dialog'
 import { findOrderMax } from './refund-max'
-import { TicketDrawer } from './ticket-drawer'
 import { Tickets } from './tickets'
 
+const CancelDialog = lazyDialog(async () => (await import('./cancel-dialog')).CancelDialog)
+const ReceiptDialog = lazyDialog(async () => (await import('./receipt-dialog')).ReceiptDialog)
+const RefundDialog = lazyDialog(async () => (await import('./refund-dialog')).RefundDialog)
+const TicketDrawer = lazyDialog(async () => (await import('./ticket-drawer')).TicketDrawer)
+
 const route = getRouteApi('/shell/editions/$edition/orders/$order')
-const t = words.orders
+const t = await loadWords('orders')
 
 type OrderDetail = Schema['OrderDetail']
 
@@ -81,6 +83,7 @@ function OrderPage({ order, etag }: { order: OrderDetail; etag: string | null })
         </Grid.Col>
       </Grid>
       <TicketDrawer
+        isOpen={ticket !== undefined}
         order={order}
         ticket={ticket}
         isArchived={isArchived}

@@ -2,9 +2,9 @@ import { Group, Stack, Text } from '@mantine/core'
 import type { Schema } from '../../api'
 import { EmailStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 
-const t = words.orders
+const t = await loadWords('orders')
 type Email = Schema['OrderDetail']['emails'][number]
 
 const readFault = ({ waiting_reason, error_code }: Email): string | null =>

@@ -7,12 +7,12 @@ import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { nameOrder } from './name-order'
 import { OrderStatus } from './order-status'
 
 const route = getRouteApi('/shell/editions/$edition/orders')
-const t = words.orders
+const t = await loadWords('orders')
 const pageSize = 50
 
 type Order = Schema['OrderListItem']

@@ -1,11 +1,13 @@
 import type { Schema } from '../../api'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const ordersWords = await loadWords('orders')
 
 type OrderStatusCode = Schema['OrderListItem']['status']
 
 const tones: Record<OrderStatusCode, Tone> = { pending: 'act', confirmed: 'wait', completed: 'good', cancelled: 'none' }
 
 export const OrderStatus = ({ status }: { status: OrderStatusCode }) => (
-  <Status tone={tones[status]} label={words.orders.statuses[status]} />
+  <Status tone={tones[status]} label={ordersWords.statuses[status]} />
 )

@@ -9,9 +9,11 @@ import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.orders.passes
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.passes
 type Ticket = Schema['PurchaseDetail']
 type Pass = Ticket['wallet_passes'][number]
 
@@ -25,7 +27,7 @@ export function Passes({ ticket, isArchived }: { ticket: Ticket; isArchived: boo
     const { data } = await api.POST('/v1/purchases/{id}/wallet-passes', { params, body: { platform }, headers })
     return data
   })
-  const archived = isArchived ? words.orders.refusals.archived : null
+  const archived = isArchived ? ordersWords.refusals.archived : null
   const reason = archived ?? (ticket.status === 'active' ? null : t.notActive)
   return (
     <Section

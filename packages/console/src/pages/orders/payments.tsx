@@ -9,9 +9,9 @@ import { Section } from '../../parts/section'
 import { RefundStatus } from '../../parts/states'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatMoney, words } from '../../words'
+import { formatCount, formatMoney, loadWords, words } from '../../words'
 
-const t = words.orders
+const t = await loadWords('orders')
 
 type Order = Schema['OrderDetail']
 

@@ -1,9 +1,11 @@
 import { Text } from '@mantine/core'
 import { api, type Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.orders.receipt
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.receipt
 
 interface Props {
   order: Schema['OrderDetail']

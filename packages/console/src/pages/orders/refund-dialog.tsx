@@ -3,9 +3,11 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../api'
 import { FormDialog } from '../../parts/form-dialog'
-import { formatMoney, words } from '../../words'
+import { formatMoney, loadWords, words } from '../../words'
 
-const t = words.orders.refund
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.refund
 type Reason = Schema['RefundRequest']['reason']
 
 export interface RefundTarget {

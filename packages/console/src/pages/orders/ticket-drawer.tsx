@@ -13,17 +13,20 @@ import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { PurchaseStatus, RefundStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
-import { formatCount, formatMoney, words } from '../../words'
+import { formatCount, formatMoney, loadWords, words } from '../../words'
 import { Passes } from './passes'
 import { RefundDialog } from './refund-dialog'
 import { findTicketMax } from './refund-max'
 import { countUses, describeChoice } from './tickets'
 
-const t = words.orders.ticket
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.ticket
 type Order = Schema['OrderDetail']
 type Ticket = Schema['PurchaseDetail']
 
 interface Props {
+  isOpen: boolean
   order: Order
   ticket: string | undefined
   isArchived: boolean
@@ -31,8 +34,8 @@ interface Props {
 }
 
 /** A ticket with its uses, passes and refunds, beside its order. */
-export const TicketDrawer = ({ order, ticket, isArchived, close }: Props) => (
-  <Drawer opened={ticket !== undefined} onClose={close} position="right" size="lg" title={t.one}>
+export const TicketDrawer = ({ isOpen, order, ticket, isArchived, close }: Props) => (
+  <Drawer opened={isOpen} onClose={close} position="right" size="lg" title={t.one}>
     {ticket !== undefined && <TicketPage order={order} id={ticket} isArchived={isArchived} />}
   </Drawer>
 )
@@ -48,8 +51,8 @@ function TicketPage({ order, id, isArchived }: { order: Order; id: string; isArc
           <Passes ticket={data} isArchived={isArchived} />
           <TicketRefunds ticket={data} order={order} />
           {Object.keys(data.metadata).length > 0 && (
-            <Section title={words.orders.metadata}>
-              <CodeBlock text={JSON.stringify(data.metadata, null, 2)} name={words.orders.metadata} />
+            <Section title={ordersWords.metadata}>
+              <CodeBlock text={JSON.stringify(data.metadata, null, 2)} name={ordersWords.metadata} />
             </Section>
           )}
         </Stack>
@@ -90,11 +93,11 @@ function TicketFacts({ ticket, order }: { ticket: Ticket; order: Order }) {
             </Link>,
           ],
           [t.validUntil, ticket.valid_until !== null && <Time at={ticket.valid_until} />],
-          [words.orders.price, formatMoney(ticket.price_paid, order.currency)],
+          [ordersWords.price, formatMoney(ticket.price_paid, order.currency)],
           [t.deposit, money(ticket.deposit_paid)],
           [t.handlingFee, money(ticket.handling_fee_paid)],
-          [words.orders.refunded, money(ticket.refunded_amount)],
-          [words.orders.reserved, money(ticket.pending_refund_amount)],
+          [ordersWords.refunded, money(ticket.refunded_amount)],
+          [ordersWords.reserved, money(ticket.pending_refund_amount)],
           [
             t.id,
             <>
@@ -109,8 +112,8 @@ function TicketFacts({ ticket, order }: { ticket: Ticket; order: Order }) {
 
 /** Tells why a ticket cannot be used now. */
 export function explainUnusable({ status, is_unlimited_use, available_uses }: Ticket): string | null {
-  if (status !== 'active') return words.orders.ticket.unusable[status]
-  return !is_unlimited_use && available_uses === 0 ? words.orders.ticket.unusable.used : null
+  if (status !== 'active') return ordersWords.ticket.unusable[status]
+  return !is_unlimited_use && available_uses === 0 ? ordersWords.ticket.unusable.used : null
 }
 
 function Uses({ ticket, isArchived }: { ticket: Ticket; isArchived: boolean }) {
@@ -124,7 +127,7 @@ function Uses({ ticket, isArchived }: { ticket: Ticket; isArchived: boolean }) {
       api.POST('/v1/purchases/{id}/uses/{use_id}/revert', { params: { path: { ...path, use_id: useId } }, headers }),
     { done: t.revertDone },
   )
-  const archived = isArchived ? words.orders.refusals.archived : null
+  const archived = isArchived ? ordersWords.refusals.archived : null
   return (
     <Section
       title={t.uses}
@@ -187,11 +190,11 @@ function TicketRefunds({ ticket, order }: { ticket: Ticket; order: Order }) {
   const findMax = (withFees: boolean) => findTicketMax(ticket, order, withFees)
   const max = findMax(true)
   const isHeld = ticket.status === 'active' || ticket.status === 'used'
-  const reason = max > 0 || (isHeld && order.transactions.length > 0) ? null : words.orders.refusals.nothingLeft
+  const reason = max > 0 || (isHeld && order.transactions.length > 0) ? null : ordersWords.refusals.nothingLeft
   return (
     <Section
       title={words.common.entries.refunds}
-      hint={`${words.orders.refund.max}: ${formatMoney(ticket.max_available_refund_amount, currency)}`}
+      hint={`${ordersWords.refund.max}: ${formatMoney(ticket.max_available_refund_amount, currency)}`}
       actions={
         <ActionButton
           size="xs"
@@ -200,7 +203,7 @@ function TicketRefunds({ ticket, order }: { ticket: Ticket; order: Order }) {
           reason={reason}
           onClick={() => setOpen(true)}
         >
-          {words.orders.refund.open}
+          {ordersWords.refund.open}
         </ActionButton>
       }
     >

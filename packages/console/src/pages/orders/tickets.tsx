@@ -4,9 +4,11 @@ import { useState } from 'react'
 import type { Schema } from '../../api'
 import { Section } from '../../parts/section'
 import { PurchaseStatus } from '../../parts/states'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 
-const t = words.orders.ticket
+const ordersWords = await loadWords('orders')
+
+const t = ordersWords.ticket
 type Order = Schema['OrderDetail']
 type Ticket = Order['purchases'][number]
 
@@ -40,7 +42,7 @@ export function Tickets({ order }: { order: Order }) {
               <Table.Th className="numbers" visibleFrom="sm">
                 {t.usesLeft}
               </Table.Th>
-              <Table.Th className="numbers">{words.orders.price}</Table.Th>
+              <Table.Th className="numbers">{ordersWords.price}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -16,10 +16,12 @@ import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
-import { formatCount, formatDate, plural, words } from '../../words'
+import { formatCount, formatDate, loadWords, plural, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const route = getRouteApi('/shell/organizations/$organization/editions')
-const t = words.organizations.editions
+const t = organizationsWords.editions
 const pageSize = 50
 /** An organisation has few events. The field with all of them is a `Select`. */
 const maxEvents = 500
@@ -46,7 +48,7 @@ const columns: Column<Edition>[] = [
   { key: 'when', label: words.common.status, cell: ({ status }) => t.statuses[status] },
   { key: 'dates', label: t.dates, sort: 'start_date', cell: writeDates },
   { key: 'zone', label: t.zone, cell: ({ timezone }) => timezone },
-  { key: 'slug', label: words.organizations.settings.slug, isHidden: true, cell: ({ slug }) => slug },
+  { key: 'slug', label: organizationsWords.settings.slug, isHidden: true, cell: ({ slug }) => slug },
 ]
 
 export function Editions() {

@@ -12,10 +12,12 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { SecretOnce } from '../../parts/secret-once'
 import { Time } from '../../parts/time'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const route = getRouteApi('/shell/organizations/$organization/members')
-const t = words.organizations.members
+const t = organizationsWords.members
 const pageSize = 100
 
 type Member = Schema['OrganizationMember']

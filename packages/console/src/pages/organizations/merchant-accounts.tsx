@@ -13,10 +13,12 @@ import { Heading } from '../../parts/heading'
 import { type CurrencyCode, currencyOptions } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
-import { fill, formatDate, plural, words } from '../../words'
+import { fill, formatDate, loadWords, plural, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const route = getRouteApi('/shell/organizations/$organization/merchant-accounts')
-const t = words.organizations.merchants
+const t = organizationsWords.merchants
 const pageSize = 50
 
 type Account = Schema['MerchantAccount']
@@ -99,7 +101,7 @@ export function MerchantAccounts() {
     { key: 'description', label: t.description, cell: ({ description }) => description },
     {
       key: 'actions',
-      label: words.organizations.members.actions,
+      label: organizationsWords.members.actions,
       cell: (account) => (
         <Group gap={4} wrap="nowrap">
           <ActionButton {...button} operation="updateMerchantAccount" onClick={() => setEdited(account)}>

@@ -19,10 +19,12 @@ import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { countFilters } from '../../search'
-import { fill, words } from '../../words'
+import { fill, loadWords, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const route = getRouteApi('/shell/organizations/$organization/sender-domains')
-const t = words.organizations.domains
+const t = organizationsWords.domains
 const pageSize = 20
 
 type Domain = Schema['SenderDomain']

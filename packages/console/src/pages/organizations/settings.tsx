@@ -10,10 +10,12 @@ import { ImageField } from '../../parts/image-field'
 import { Loaded } from '../../parts/loaded'
 import { type CurrencyCode, currencyOptions } from '../../parts/names'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const route = getRouteApi('/shell/organizations/$organization/')
-const t = words.organizations.settings
+const t = organizationsWords.settings
 
 type Organization = Schema['Organization']
 

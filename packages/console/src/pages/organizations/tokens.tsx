@@ -13,11 +13,13 @@ import { SecretOnce } from '../../parts/secret-once'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { forgetToken } from '../../session'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural, words } from '../../words'
+
+const organizationsWords = await loadWords('organizations')
 
 const organizationRoute = getRouteApi('/shell/organizations/$organization/tokens')
 const ownRoute = getRouteApi('/shell/access-tokens')
-const t = words.organizations.tokens
+const t = organizationsWords.tokens
 const pageSize = 100
 
 type Token = Schema['AccessToken']
@@ -64,7 +66,7 @@ export function OrganizationTokens() {
   const [name, kind, ...rest] = columns as Column<OrganizationToken>[]
   const action: Column<OrganizationToken> = {
     key: 'actions',
-    label: words.organizations.members.actions,
+    label: organizationsWords.members.actions,
     cell: (one) => <RevokeButton operation="revokeOrganizationToken" start={() => setToken(one)} />,
   }
   return (
@@ -117,7 +119,7 @@ export function OwnTokens() {
   }
   const action: Column<Token> = {
     key: 'actions',
-    label: words.organizations.members.actions,
+    label: organizationsWords.members.actions,
     cell: (one) => <RevokeButton operation="revokeAccessToken" start={() => setToken(one)} />,
   }
   return (

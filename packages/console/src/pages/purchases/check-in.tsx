@@ -7,13 +7,13 @@ import { useEffect, useRef, useState } from 'react'
 import { get } from '../../api'
 import { useRefusalReason } from '../../caller'
 import { Heading } from '../../parts/heading'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords } from '../../words'
 import { ScanList } from './scan-list'
 import { useCheckIn } from './use-check-in'
 import { Verdict } from './verdict'
 
 const route = getRouteApi('/shell/editions/$edition/check-in')
-const t = words.purchases
+const t = await loadWords('purchases')
 
 /** The entrance: a scanner types codes and ends each with Enter. */
 export function CheckIn() {

@@ -8,11 +8,11 @@ import { Refusal } from '../../parts/refusal'
 import { Section } from '../../parts/section'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { onScansChange, readScans, type Scan } from './scan-store'
 import { markReverted } from './use-check-in'
 
-const t = words.purchases
+const t = await loadWords('purchases')
 
 const tones: Record<Scan['outcome'], Tone> = {
   in: 'good',

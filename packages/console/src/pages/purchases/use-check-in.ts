@@ -2,13 +2,13 @@ import { notifications } from '@mantine/notifications'
 import { useEffect, useRef, useState } from 'react'
 import { queries } from '../../api'
 import { useCaller } from '../../caller'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { judgeTicket, type RefusalReason, type Ticket } from './judgement'
 import { listForgotten, redeem } from './redeem'
 import { addScan, beginScansOf, changeScan, type Scan } from './scan-store'
 import { findTickets, isUnanswered, loadTicket, sendUse } from './service-calls'
 
-const t = words.purchases
+const t = await loadWords('purchases')
 
 /** What the person at the entrance sees of the last scan. */
 export type View =

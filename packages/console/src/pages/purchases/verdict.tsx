@@ -6,11 +6,11 @@ import { ActionButton } from '../../parts/action-button'
 import { Refusal } from '../../parts/refusal'
 import { PurchaseStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords } from '../../words'
 import { findUses, type Ticket } from './judgement'
 import type { CheckInState, View } from './use-check-in'
 
-const t = words.purchases
+const t = await loadWords('purchases')
 
 const nameTicket = ({ product, variant, location, options }: Ticket): string =>
   [product.name, variant?.name, location?.name, ...options.map(({ name }) => name)].filter(Boolean).join(' · ')

@@ -5,13 +5,13 @@ import type { SendHeaders } from '../../form'
 import type { Operation } from '../../generated/roles'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { fill, formatMoney, words } from '../../words'
+import { fill, formatMoney, loadWords } from '../../words'
 import { readFourEyes, usePolicy } from './use-policy'
 
 type Refund = Schema['RefundRequest']
 type Action = Refund['allowed_actions'][number]
 
-const t = words.refunds
+const t = await loadWords('refunds')
 
 const operations: Record<Action, Operation> = {
   approve: 'approveRefundRequest',

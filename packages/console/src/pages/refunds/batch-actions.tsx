@@ -3,13 +3,13 @@ import { useDisclosure } from '@mantine/hooks'
 import { api, type Schema } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { fill, plural, words } from '../../words'
+import { fill, loadWords, plural } from '../../words'
 import { formatAmounts } from './money'
 import { readFourEyes, usePolicy } from './use-policy'
 
 type Batch = Schema['RefundBatch']
 
-const t = words.refunds
+const t = await loadWords('refunds')
 
 /** Starts and cancels a batch. Both say with numbers what will happen. */
 export function BatchActions({ batch }: { batch: Batch }) {

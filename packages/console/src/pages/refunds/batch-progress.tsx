@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { RefundActions } from './actions'
 import { formatAmounts } from './money'
 
@@ -16,7 +16,7 @@ type Batch = Schema['RefundBatch']
 type Refund = Schema['RefundRequest']
 type State = keyof typeof t.states
 
-const t = words.refunds
+const t = await loadWords('refunds')
 const failuresShown = 20
 
 const colours: Record<State, string> = {

@@ -2,11 +2,11 @@ import { Stepper } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { Schema } from '../../api'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
 type Code = Schema['RefundBatch']['status']
 
-const t = words.refunds
+const t = await loadWords('refunds')
 const tones: Record<Code, Tone> = {
   counting: 'wait',
   draft: 'act',

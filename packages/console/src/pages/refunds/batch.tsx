@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/loaded'
 import { Numbers } from '../../parts/numbers'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, formatPercent, words } from '../../words'
+import { formatCount, formatPercent, loadWords, words } from '../../words'
 import { BatchActions } from './batch-actions'
 import { BatchFailures, BatchProgress } from './batch-progress'
 import { BatchStatus, BatchSteps } from './batch-status'
@@ -18,7 +18,7 @@ import { formatAmounts } from './money'
 type Batch = Schema['RefundBatch']
 
 const route = getRouteApi('/shell/editions/$edition/refund-batches/$batch')
-const t = words.refunds
+const t = await loadWords('refunds')
 
 const isAtWork = ({ status, requests }: Batch): boolean =>
   status === 'counting' || status === 'running' || requests.some(({ open }) => open > 0)

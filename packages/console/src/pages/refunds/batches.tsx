@@ -7,14 +7,14 @@ import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { BatchStatus } from './batch-status'
 import { formatAmounts } from './money'
 
 type Batch = Schema['RefundBatch']
 
 const route = getRouteApi('/shell/editions/$edition/refund-batches')
-const t = words.refunds
+const t = await loadWords('refunds')
 const pageSize = 50
 
 const countFailed = ({ requests }: Batch): number => requests.reduce((total, { failed }) => total + failed, 0)

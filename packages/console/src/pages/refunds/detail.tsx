@@ -12,14 +12,14 @@ import { linkTo } from '../../parts/record-link'
 import { Section } from '../../parts/section'
 import { EmailStatus, RefundStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
-import { fill, formatMoney, plural, words } from '../../words'
+import { fill, formatMoney, loadWords, plural, words } from '../../words'
 import { FailureNotice, RefundActions } from './actions'
 import { usePolicy } from './use-policy'
 
 type RefundRequest = Schema['RefundRequest']
 
 const route = getRouteApi('/shell/editions/$edition/refunds/$refund')
-const t = words.refunds
+const t = await loadWords('refunds')
 const open: readonly RefundRequest['status'][] = ['approved', 'processing']
 
 export function Refund() {

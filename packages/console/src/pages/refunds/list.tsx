@@ -13,7 +13,7 @@ import { Section } from '../../parts/section'
 import { RefundStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
 import { countFilters } from '../../search'
-import { formatMoney, plural, words } from '../../words'
+import { formatMoney, loadWords, plural, words } from '../../words'
 import { RefundActions } from './actions'
 import { formatAmounts } from './money'
 
@@ -21,7 +21,7 @@ type Refund = Schema['RefundRequest']
 type Status = Refund['status']
 
 const route = getRouteApi('/shell/editions/$edition/refunds')
-const t = words.refunds
+const t = await loadWords('refunds')
 const pageSize = 50
 const queueSize = 10
 

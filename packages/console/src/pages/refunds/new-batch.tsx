@@ -22,11 +22,11 @@ import { Heading } from '../../parts/heading'
 import { Refusal } from '../../parts/refusal'
 import { SearchSelect } from '../../parts/search-select'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { BatchSteps } from './batch-status'
 
 const route = getRouteApi('/shell/editions/$edition/refund-batches/new')
-const t = words.refunds
+const t = await loadWords('refunds')
 
 type Batch = Schema['RefundBatch']
 

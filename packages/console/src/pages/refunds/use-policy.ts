@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { get, type Schema } from '../../api'
 import { useOrganizationId } from '../../caller'
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const refundsWords = await loadWords('refunds')
 
 /** The refund policy of the organisation, undefined while it loads. */
 export function usePolicy(): Schema['RefundPolicy'] | undefined {
@@ -14,5 +16,5 @@ export function usePolicy(): Schema['RefundPolicy'] | undefined {
 export const readFourEyes = (
   policy: Schema['RefundPolicy'] | undefined,
   isOwn: boolean,
-  reason: string = words.refunds.fourEyes,
+  reason: string = refundsWords.fourEyes,
 ): string | null => (policy?.four_eyes === true && isOwn ? reason : null)

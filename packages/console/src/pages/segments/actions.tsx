@@ -8,9 +8,9 @@ import { useChange } from '../../form'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { Refusal } from '../../parts/refusal'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 
-const t = words.segments
+const t = await loadWords('segments')
 
 interface Props {
   segment: Schema['Segment']

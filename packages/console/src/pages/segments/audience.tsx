@@ -6,9 +6,9 @@ import { useEditionId } from '../../caller'
 import { Facts } from '../../parts/facts'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural } from '../../words'
 
-const t = words.segments
+const t = await loadWords('segments')
 const maxCampaigns = 5
 
 type Segment = Schema['Segment']

@@ -11,7 +11,7 @@ import { Loaded } from '../../parts/loaded'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { SegmentActions } from './actions'
 import { Audience } from './audience'
 import { Explanation } from './explanation'
@@ -19,7 +19,7 @@ import { Members } from './members'
 import { SegmentStatus } from './segment-status'
 
 const route = getRouteApi('/shell/editions/$edition/segments/$segment')
-const t = words.segments
+const t = await loadWords('segments')
 
 type Segment = Schema['Segment']
 

@@ -11,10 +11,10 @@ import { Loaded } from '../../parts/loaded'
 import { linkTo } from '../../parts/record-link'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 
 const route = getRouteApi('/shell/editions/$edition/segments/$segment')
-const t = words.segments
+const t = await loadWords('segments')
 
 type Explained = Schema['SegmentExplanation']
 

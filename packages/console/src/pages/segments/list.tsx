@@ -12,11 +12,11 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { SegmentStatus } from './segment-status'
 
 const route = getRouteApi('/shell/editions/$edition/segments')
-const t = words.segments
+const t = await loadWords('segments')
 const pageSize = 50
 
 type Segment = Schema['Segment']

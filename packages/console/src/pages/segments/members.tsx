@@ -9,10 +9,10 @@ import { FilterBar } from '../../parts/filter-bar'
 import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 
 const route = getRouteApi('/shell/editions/$edition/segments/$segment')
-const t = words.segments
+const t = await loadWords('segments')
 const pageSize = 50
 
 type Member = Schema['SegmentUser']

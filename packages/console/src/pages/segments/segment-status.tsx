@@ -1,6 +1,8 @@
 import type { Schema } from '../../api'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const segmentsWords = await loadWords('segments')
 
 const tones: Record<Schema['Segment']['status'], Tone> = {
   draft: 'none',
@@ -10,5 +12,5 @@ const tones: Record<Schema['Segment']['status'], Tone> = {
 }
 
 export const SegmentStatus = ({ status }: { status: Schema['Segment']['status'] }) => (
-  <Status tone={tones[status]} label={words.segments.statuses[status]} />
+  <Status tone={tones[status]} label={segmentsWords.statuses[status]} />
 )

@@ -4,8 +4,10 @@ import { useSessionStorage } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Refusal } from '../../parts/refusal'
-import { language, words } from '../../words'
+import { language, loadWords, words } from '../../words'
 import { openSession, requestCode } from './service'
+
+const authWords = await loadWords('auth')
 
 interface Requested {
   email: string
@@ -67,7 +69,7 @@ function AddressForm({ setRequested }: { setRequested: (requested: Requested) =>
           error={fault?.detail}
         />
         <Button type="submit" loading={request.isPending}>
-          {words.auth.sendCode}
+          {authWords.sendCode}
         </Button>
         {request.error && !fault && <Refusal error={request.error} />}
       </Stack>
@@ -98,10 +100,10 @@ function CodeField({ requested, setRequested, enter, change }: CodeFieldProps) {
     <form onSubmit={send(() => open.mutate())}>
       <Stack>
         <Text size="sm">
-          {words.auth.codeSent} <b className="break">{requested.email}</b>. {words.auth.codeHint}
+          {authWords.codeSent} <b className="break">{requested.email}</b>. {authWords.codeHint}
         </Text>
         <TextInput
-          label={words.auth.code}
+          label={authWords.code}
           inputMode="numeric"
           autoComplete="one-time-code"
           autoFocus
@@ -109,7 +111,7 @@ function CodeField({ requested, setRequested, enter, change }: CodeFieldProps) {
           maxLength={20}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
-          error={isWrong && words.auth.codeRefused}
+          error={isWrong && authWords.codeRefused}
         />
         <Button type="submit" loading={open.isPending}>
           {words.common.signIn}
@@ -118,10 +120,10 @@ function CodeField({ requested, setRequested, enter, change }: CodeFieldProps) {
         {again.error && <Refusal error={again.error} />}
         <Group gap="md">
           <Anchor component="button" type="button" size="sm" onClick={() => again.mutate(requested.email)}>
-            {words.auth.sendAgain}
+            {authWords.sendAgain}
           </Anchor>
           <Anchor component="button" type="button" size="sm" onClick={change}>
-            {words.auth.otherAddress}
+            {authWords.otherAddress}
           </Anchor>
         </Group>
       </Stack>

@@ -1,4 +1,6 @@
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const authWords = await loadWords('auth')
 
 /** What the tab remembers while the person is at the identity provider. */
 interface Started {
@@ -33,14 +35,14 @@ async function loadJson<Body>(address: string, init?: RequestInit): Promise<Part
   } catch {
     // The same as an answer that is of no use.
   }
-  throw new Error(words.auth.providerFailed)
+  throw new Error(authWords.providerFailed)
 }
 
 async function loadProvider(issuer: string): Promise<Provider> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const provider = (await loadJson<Provider>(address)) as Provider
   // Otherwise the document of another provider could name where the code goes.
-  if (provider.issuer !== issuer) throw new Error(words.auth.providerFailed)
+  if (provider.issuer !== issuer) throw new Error(authWords.providerFailed)
   return provider
 }
 
@@ -86,12 +88,12 @@ export async function readAnswer(
   clientId: string,
 ): Promise<{ token: string; to: string }> {
   const started = takeStarted()
-  if (started === null || started.state !== answer.get('state')) throw new Error(words.auth.otherTab)
+  if (started === null || started.state !== answer.get('state')) throw new Error(authWords.otherTab)
   const sender = answer.get('iss')
-  if (sender !== null && sender !== issuer) throw new Error(words.auth.providerFailed)
+  if (sender !== null && sender !== issuer) throw new Error(authWords.providerFailed)
   const code = answer.get('code')
   if (code === null)
-    throw new Error(answer.get('error') === 'access_denied' ? words.auth.providerRefused : words.auth.providerFailed)
+    throw new Error(answer.get('error') === 'access_denied' ? authWords.providerRefused : authWords.providerFailed)
   const { token_endpoint } = await loadProvider(issuer)
   const { id_token: token } = await loadJson<{ id_token: string }>(token_endpoint, {
     method: 'POST',
@@ -103,6 +105,6 @@ export async function readAnswer(
       code_verifier: started.verifier,
     }),
   })
-  if (token === undefined || readClaims(token).nonce !== started.nonce) throw new Error(words.auth.providerFailed)
+  if (token === undefined || readClaims(token).nonce !== started.nonce) throw new Error(authWords.providerFailed)
   return { token, to: started.to }
 }

@@ -5,9 +5,11 @@ import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
 import type { PendingSignIn } from '../../pending-sign-in'
 import { forgetPendingSignIn, readToken } from '../../session'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { readAnswer } from './identity-provider'
 import { loadPerson, type Methods, openSession } from './service'
+
+const authWords = await loadWords('auth')
 
 interface Props {
   pending: PendingSignIn
@@ -79,17 +81,17 @@ function Question({ pending, enter, close }: QuestionProps) {
       <Stack>
         {present !== null && (
           <Text>
-            {words.auth.signedInAs} <b className="break">{present}</b>
+            {authWords.signedInAs} <b className="break">{present}</b>
           </Text>
         )}
-        <Text>{next === null ? words.auth.linkQuestion : `${words.auth.tokenQuestion} ${next}?`}</Text>
+        <Text>{next === null ? authWords.linkQuestion : `${authWords.tokenQuestion} ${next}?`}</Text>
         {open.error && <Refusal error={open.error} />}
         <Group gap="xs">
           <Button loading={open.isPending} onClick={() => open.mutate()}>
             {words.common.signIn}
           </Button>
           <Button variant="default" onClick={close}>
-            {present === null ? words.auth.otherWay : words.auth.stay}
+            {present === null ? authWords.otherWay : authWords.stay}
           </Button>
         </Group>
       </Stack>
@@ -108,7 +110,7 @@ interface AnswerProps {
 function Answer({ parameters, provider, enter, close }: AnswerProps) {
   const open = useMutation({
     mutationFn: async () => {
-      if (provider === null) throw new Error(words.auth.providerFailed)
+      if (provider === null) throw new Error(authWords.providerFailed)
       const { token, to } = await readAnswer(parameters, provider.issuer, provider.clientId)
       return { token: await openSession({ identity_token: token }), to }
     },
@@ -125,14 +127,14 @@ function Answer({ parameters, provider, enter, close }: AnswerProps) {
   if (!open.error)
     return (
       <Text aria-busy role="status">
-        {words.auth.signingIn}
+        {authWords.signingIn}
       </Text>
     )
   return (
     <Stack>
       <Refusal error={open.error} />
       <Button variant="default" onClick={close}>
-        {words.auth.otherWay}
+        {authWords.otherWay}
       </Button>
     </Stack>
   )

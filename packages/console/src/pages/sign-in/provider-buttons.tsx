@@ -2,9 +2,11 @@ import { Button } from '@mantine/core'
 import { IconLogin2 } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Refusal } from '../../parts/refusal'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { leaveForProvider } from './identity-provider'
 import { openSession } from './service'
+
+const authWords = await loadWords('auth')
 
 /** Leads to the OpenID Connect issuer. */
 export function ProviderButton({ issuer, clientId, to }: { issuer: string; clientId: string; to: string }) {
@@ -16,7 +18,7 @@ export function ProviderButton({ issuer, clientId, to }: { issuer: string; clien
         loading={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
-        {words.auth.signInAt} {new URL(issuer).host}
+        {authWords.signInAt} {new URL(issuer).host}
       </Button>
       {leave.error && <Refusal error={leave.error} />}
     </>
@@ -29,7 +31,7 @@ export function AccessButton({ enter }: { enter: (token: string) => void }) {
   return (
     <>
       <Button leftSection={<IconLogin2 size={18} aria-hidden />} loading={open.isPending} onClick={() => open.mutate()}>
-        {words.auth.signInAt} Cloudflare Access
+        {authWords.signInAt} Cloudflare Access
       </Button>
       {open.error && <Refusal error={open.error} />}
     </>

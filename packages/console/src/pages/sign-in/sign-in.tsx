@@ -7,12 +7,14 @@ import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { readTarget } from '../../pending-sign-in'
 import { onTokenChange, readPendingSignIn, readToken, storeToken } from '../../session'
-import { changeLanguage, language, type Language, languages, words } from '../../words'
+import { changeLanguage, language, languages, loadWords, type Language, words } from '../../words'
 import { CodeForm } from './code-form'
 import { Pending } from './pending'
 import { AccessButton, ProviderButton } from './provider-buttons'
 import { loadMethods, loadPerson, type Methods } from './service'
 import { TokenForm } from './token-form'
+
+const authWords = await loadWords('auth')
 
 const route = getRouteApi('/sign-in')
 const methods = { queryKey: ['sign-in methods'], queryFn: loadMethods, staleTime: Infinity }
@@ -77,10 +79,10 @@ function SignedIn({ token, goOn }: { token: string; goOn: () => void }) {
   return (
     <Stack gap="xs">
       <Text>
-        {words.auth.signedInAs} {person.full_name || words.common.superuser}
+        {authWords.signedInAs} {person.full_name || words.common.superuser}
       </Text>
       <Button variant="default" onClick={goOn}>
-        {words.auth.goOn}
+        {authWords.goOn}
       </Button>
     </Stack>
   )
@@ -101,11 +103,11 @@ function Ways({ methods: { methods: offered, issuer, client_id }, to, enter }: W
     <Stack>
       {hasProvider && <ProviderButton issuer={issuer} clientId={client_id} to={to} />}
       {offered.includes('access') && <AccessButton enter={enter} />}
-      {(hasProvider || offered.includes('access')) && offered.includes('code') && <Divider label={words.auth.or} />}
+      {(hasProvider || offered.includes('access')) && offered.includes('code') && <Divider label={authWords.or} />}
       {offered.includes('code') && <CodeForm enter={enter} />}
       {hasOther && !isTokenOpen ? (
         <Anchor component="button" type="button" size="sm" onClick={() => setTokenOpen(true)}>
-          {words.auth.useToken}
+          {authWords.useToken}
         </Anchor>
       ) : (
         <TokenForm enter={enter} />

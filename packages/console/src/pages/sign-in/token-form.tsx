@@ -3,8 +3,10 @@ import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Refusal } from '../../parts/refusal'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { loadPerson } from './service'
+
+const authWords = await loadWords('auth')
 
 /** Signs in with an access token. It is tried before it is stored. */
 export function TokenForm({ enter }: { enter: (token: string) => void }) {
@@ -35,7 +37,7 @@ export function TokenForm({ enter }: { enter: (token: string) => void }) {
           error={isRefused && words.common.tokenRefused}
         />
         <Button type="submit" variant="default" loading={check.isPending}>
-          {words.auth.signInByToken}
+          {authWords.signInByToken}
         </Button>
         {check.error && !isRefused && <Refusal error={check.error} />}
       </Stack>

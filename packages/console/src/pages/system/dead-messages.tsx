@@ -13,11 +13,11 @@ import { type Column, RecordList } from '../../parts/record-list'
 import { Refusal } from '../../parts/refusal'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { SystemTabs } from './system-tabs'
 
 const route = getRouteApi('/shell/system/dead-messages')
-const t = words.system
+const t = await loadWords('system')
 const pageSize = 50
 
 type Message = Schema['DeadMessage']

@@ -10,11 +10,13 @@ import { Heading } from '../../parts/heading'
 import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { SystemTabs } from './system-tabs'
 
+const systemWords = await loadWords('system')
+
 const route = getRouteApi('/shell/system/organizations')
-const t = words.system.organizations
+const t = systemWords.organizations
 const pageSize = 50
 
 type Organization = Schema['Organization']

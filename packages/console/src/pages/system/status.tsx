@@ -9,10 +9,10 @@ import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { fill, formatBytes, formatCount, plural, words } from '../../words'
+import { fill, formatBytes, formatCount, loadWords, plural, words } from '../../words'
 import { SystemTabs } from './system-tabs'
 
-const t = words.system
+const t = await loadWords('system')
 const pollMs = 10_000
 
 type SystemStatusData = Schema['SystemStatus']

@@ -1,8 +1,8 @@
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.system
+const t = await loadWords('system')
 const pages = [
   ['/system', t.tabs.status],
   ['/system/dead-messages', t.tabs.deadMessages],

@@ -6,13 +6,13 @@ import { ActionButton } from '../../parts/action-button'
 import { EditDialog } from '../../parts/edit-form'
 import { ExportButton } from '../../parts/export-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { fill, words } from '../../words'
+import { fill, loadWords, words } from '../../words'
 import { MergeDialog } from './merge'
 import { nameCustomer } from './name'
 
 type User = Schema['User']
 
-const t = words.users
+const t = await loadWords('users')
 
 interface Props {
   user: User

@@ -16,13 +16,15 @@ import { ScrollTable } from '../../parts/scroll-table'
 import { EmailStatus } from '../../parts/states'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import type { ListProps } from './lists'
+
+const usersWords = await loadWords('users')
 
 type Answer = Schema['UserConsent']
 type Action = Answer['allowed_actions'][number]
 
-const t = words.consents
+const t = await loadWords('consents')
 const pageSize = 50
 
 const tones: Record<Answer['status'], Tone> = {
@@ -44,11 +46,11 @@ export function Answers({ customer, edition, search }: ListProps) {
     <Loaded query={answers} heights={[120, 120]}>
       {(data) =>
         data.count === 0 ? (
-          <Empty title={words.users.noConsents} />
+          <Empty title={usersWords.noConsents} />
         ) : (
           <Stack gap="sm">
             <Text size="sm" c="dimmed" aria-live="polite">
-              {plural(data.count, words.users.consentCount)}
+              {plural(data.count, usersWords.consentCount)}
             </Text>
             {data.results.map((answer) => (
               <AnswerCard key={answer.id} answer={answer} />

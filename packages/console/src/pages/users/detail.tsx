@@ -16,14 +16,16 @@ import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { CustomerActions } from './actions'
 import { Answers } from './answers'
 import { Messages, Orders, Refunds, Segments, Tickets, type ListProps } from './lists'
 import { nameCustomer } from './name'
 
+const consentsWords = await loadWords('consents')
+
 const route = getRouteApi('/shell/editions/$edition/customers/$customer')
-const t = words.users
+const t = await loadWords('users')
 
 type Tab = keyof typeof t.tabs
 type User = Schema['User']
@@ -181,7 +183,7 @@ function Suppression({ address, organization, edition }: SuppressionProps) {
       variant="outline"
       title={`${stopsAll ? t.suppressedAll : t.suppressed}: ${suppression.address}`}
     >
-      {words.consents.suppressionReasons[reason]} · <Time at={created} /> ·{' '}
+      {consentsWords.suppressionReasons[reason]} · <Time at={created} /> ·{' '}
       <Link className="link" to="/editions/$edition/suppressions" params={{ edition }} search={{ address }}>
         {t.openSuppressions}
       </Link>

@@ -12,13 +12,13 @@ import { type LanguageCode, languageOptions, nameLanguage } from '../../parts/na
 import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { nameCustomer } from './name'
 
 type User = Schema['User']
 
 const route = getRouteApi('/shell/editions/$edition/customers')
-const t = words.users
+const t = await loadWords('users')
 /** The API gives this list pages of 100. */
 const pageSize = 100
 

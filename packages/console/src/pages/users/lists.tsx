@@ -6,9 +6,11 @@ import { type Column, RecordList } from '../../parts/record-list'
 import { PurchaseStatus, RefundStatus } from '../../parts/states'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatMoney, plural, words } from '../../words'
+import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 
-const t = words.users
+const ordersWords = await loadWords('orders')
+
+const t = await loadWords('users')
 const pageSize = 50
 
 export interface ListProps {
@@ -35,7 +37,7 @@ const orderColumns: Column<Schema['OrderListItem']>[] = [
   {
     key: 'status',
     label: words.common.status,
-    cell: ({ status }) => <Status tone={orderTones[status]} label={words.orders.statuses[status]} />,
+    cell: ({ status }) => <Status tone={orderTones[status]} label={ordersWords.statuses[status]} />,
   },
   { key: 'edition', label: t.edition, cell: ({ edition }) => edition.full_name },
   { key: 'items', label: words.common.tickets, isNumber: true, cell: ({ items_count }) => formatCount(items_count) },

@@ -9,13 +9,15 @@ import { type LanguageCode, nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { SearchSelect } from '../../parts/search-select'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords, words } from '../../words'
 import { nameCustomer } from './name'
+
+const consentsWords = await loadWords('consents')
 
 type User = Schema['User']
 type Merge = Schema['UserMerge']
 
-const t = words.users
+const t = await loadWords('users')
 
 interface Props {
   user: User
@@ -90,7 +92,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   date_joined: t.joined,
   last_seen: t.lastSeen,
 }
-const statuses: Readonly<Record<string, string>> = words.consents.statuses
+const statuses: Readonly<Record<string, string>> = consentsWords.statuses
 
 /** What is kept or dropped, where codes of the API are words. */
 const writeValue = ({ type, name }: Merge['collisions'][number], value: string): string =>

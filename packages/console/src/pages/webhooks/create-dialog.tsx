@@ -4,12 +4,12 @@ import { useState } from 'react'
 import { api, type Schema } from '../../api'
 import { useOrganizationId } from '../../caller'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { EndpointFields, type EndpointValues } from './endpoint-fields'
 import { Secret } from './secret'
 import { Snippets } from './snippets'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** Creates an endpoint, and shows its secret with the code that checks signatures. */
 export function CreateDialog({ isOpen, close }: { isOpen: boolean; close: () => void }) {

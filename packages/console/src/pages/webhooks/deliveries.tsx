@@ -5,11 +5,11 @@ import { getList } from '../../api'
 import { useOrganizationId } from '../../caller'
 import { Heading } from '../../parts/heading'
 import { RoleGate } from '../../parts/role-gate'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { DeliveryList, deliveryPageSize, pollMs } from './delivery-list'
 
 const route = getRouteApi('/shell/editions/$edition/webhook-deliveries')
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** The deliveries of all endpoints that the person sees. */
 export function Deliveries() {

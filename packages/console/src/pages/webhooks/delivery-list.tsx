@@ -7,11 +7,11 @@ import { useEdition, useOrganizationId, useRefusalReason } from '../../caller'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { type Column, type Page, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { eventKinds, nameKind } from './kinds'
 import { DeliveryStatus } from './statuses'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 export const deliveryPageSize = 50
 export const pollMs = 5000

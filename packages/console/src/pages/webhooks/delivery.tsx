@@ -14,13 +14,13 @@ import { RoleGate } from '../../parts/role-gate'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatCount, words } from '../../words'
+import { formatCount, loadWords } from '../../words'
 import { pollMs, useEndpoints } from './delivery-list'
 import { nameKind } from './kinds'
 import { DeliveryStatus } from './statuses'
 
 const route = getRouteApi('/shell/editions/$edition/webhooks/$webhook/deliveries/$delivery')
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 type DeliveryDetail = Schema['WebhookDeliveryDetail']
 

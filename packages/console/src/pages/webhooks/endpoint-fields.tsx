@@ -1,11 +1,11 @@
 import { NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useCaller } from '../../caller'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { EventChoice } from './event-choice'
 import type { EventKind } from './kinds'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 export interface EndpointValues extends Record<string, unknown> {
   name: string

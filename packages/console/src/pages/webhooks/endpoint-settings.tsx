@@ -9,14 +9,14 @@ import { EditForm, type Version } from '../../parts/edit-form'
 import { FormDialog } from '../../parts/form-dialog'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { type EndpointDetail, useOpenCount } from './counts'
 import { SecretDialog } from './create-dialog'
 import { EndpointFields, type EndpointValues, labels } from './endpoint-fields'
 import { Secret } from './secret'
 import { SwitchButton } from './switch-button'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 const readValues = ({ name, url, edition_id, events, timeout_seconds }: EndpointDetail): EndpointValues => ({
   name,

@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/loaded'
 import { type Figure, Numbers } from '../../parts/numbers'
 import { RoleGate } from '../../parts/role-gate'
 import { Time } from '../../parts/time'
-import { formatCount, formatPercent, words } from '../../words'
+import { formatCount, formatPercent, loadWords } from '../../words'
 import { type EndpointDetail, useLostCount, useOpenCount } from './counts'
 import { DeliveryList, deliveryPageSize, pollMs } from './delivery-list'
 import { EndpointSettings } from './endpoint-settings'
@@ -21,7 +21,7 @@ import { SwitchButton } from './switch-button'
 import { TestButton } from './test-button'
 
 const route = getRouteApi('/shell/editions/$edition/webhooks/$webhook')
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 export const Endpoint = () => (
   <RoleGate operation="getWebhook">

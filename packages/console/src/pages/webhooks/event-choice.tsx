@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get } from '../../api'
 import { CodeBlock } from '../../parts/code-block'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import { type EventKind, eventKinds, nameKind } from './kinds'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** The example of a kind of events, as endpoints receive it. */
 export function Example({ kind }: { kind: string }) {

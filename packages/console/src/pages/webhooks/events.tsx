@@ -10,13 +10,13 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { RoleGate } from '../../parts/role-gate'
 import { Time } from '../../parts/time'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import { formatPayload } from './delivery'
 import { KindName, pollMs } from './delivery-list'
 import { eventKinds, nameKind } from './kinds'
 
 const route = getRouteApi('/shell/editions/$edition/webhook-events')
-const t = words.webhooks
+const t = await loadWords('webhooks')
 const pageSize = 50
 
 type StoredEvent = Schema['StoredWebhookEvent']

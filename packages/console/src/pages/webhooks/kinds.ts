@@ -1,9 +1,11 @@
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords } from '../../words'
+
+const webhooksWords = await loadWords('webhooks')
 
 export type EventKind = Schema['WebhookEventKind']
 
-const names = words.webhooks.kinds satisfies Record<EventKind, string>
+const names = webhooksWords.kinds satisfies Record<EventKind, string>
 
 export const eventKinds = Object.keys(names) as EventKind[]
 

@@ -10,12 +10,12 @@ import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
 import { RoleGate } from '../../parts/role-gate'
 import { Time } from '../../parts/time'
-import { formatCount, formatPercent, plural, words } from '../../words'
+import { formatCount, formatPercent, loadWords, plural, words } from '../../words'
 import { CreateDialog } from './create-dialog'
 import { DeliveryStatus, EndpointStatus } from './statuses'
 
 const route = getRouteApi('/shell/editions/$edition/webhooks')
-const t = words.webhooks
+const t = await loadWords('webhooks')
 const pageSize = 25
 
 type Endpoint = Schema['WebhookEndpoint']

@@ -6,10 +6,10 @@ import { useEdition } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { toInstant, toLocal } from '../../parts/days'
 import { FormDialog } from '../../parts/form-dialog'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { type EndpointDetail, useLostCount, useOpenCount } from './counts'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 interface Values extends Record<string, unknown> {
   since: string

@@ -1,9 +1,9 @@
 import { Button, Code, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Copy } from '../../parts/copy'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** The secret that signs requests. It is hidden until somebody asks for it. */
 export function Secret({ secret, isOpen = false }: { secret: string; isOpen?: boolean }) {

@@ -1,8 +1,8 @@
 import { Tabs, Text } from '@mantine/core'
 import { CodeBlock } from '../../parts/code-block'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 const snippets = {
   'TypeScript (@event-commerce/client)': `import { verifyWebhook } from '@event-commerce/client'

@@ -1,8 +1,8 @@
 import type { Schema } from '../../api'
 import { Status, type Tone } from '../../parts/status'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 type DeliveryStatusCode = Schema['WebhookDelivery']['status']
 

@@ -5,10 +5,10 @@ import { api } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import type { Version } from '../../parts/edit-form'
 import { FormDialog } from '../../parts/form-dialog'
-import { plural, words } from '../../words'
+import { loadWords, plural } from '../../words'
 import { type EndpointDetail, useOpenCount } from './counts'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** Switches an endpoint on or off, and says what happens to what waits. */
 export function SwitchButton({ latest: { data, etag } }: { latest: Version<EndpointDetail> }) {

@@ -4,12 +4,12 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { api } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 import type { EndpointDetail } from './counts'
 import { Example } from './event-choice'
 import { type EventKind, eventKinds, nameKind } from './kinds'
 
-const t = words.webhooks
+const t = await loadWords('webhooks')
 
 /** Sends the example of a kind of events to the endpoint. */
 export function TestButton({ endpoint: { id, is_active, events } }: { endpoint: EndpointDetail }) {

@@ -1,9 +1,11 @@
 import { Anchor, Input, Stack, Text } from '@mantine/core'
 import { useId, useRef } from 'react'
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords } from '../../words'
 
-const t = words.segments.conditions
+const segmentsWords = await loadWords('segments')
+
+const t = segmentsWords.conditions
 
 type Issue = Schema['CelIssue'] & { suggestion?: string | null }
 

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, get, type Schema } from '../../api'
-import { formatCount, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { Loaded } from '../loaded'
 import { Refusal } from '../refusal'
 import { CelArea } from './cel-area'
@@ -11,7 +11,9 @@ import { ConditionRows } from './condition-rows'
 import { type Group, readConditions, writeConditions } from './conditions'
 import { fits, listFields } from './fields'
 
-const t = words.segments.conditions
+const segmentsWords = await loadWords('segments')
+
+const t = segmentsWords.conditions
 
 /** Whose people the expression is about. Without an edition: those of the whole organisation. */
 export interface People {

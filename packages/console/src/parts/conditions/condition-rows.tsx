@@ -2,12 +2,14 @@ import { ActionIcon, Button, Group as Row, Menu, SegmentedControl, Select, Stack
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../api'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { ConditionValue } from './condition-value'
 import type { ConsentRow, FieldRow, Group, Item, ListRow } from './conditions'
 import { type ConditionField, listLists, listOperators, startValue } from './fields'
 
-const t = words.segments.conditions
+const segmentsWords = await loadWords('segments')
+
+const t = segmentsWords.conditions
 
 interface Props {
   group: Group

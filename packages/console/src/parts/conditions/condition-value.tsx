@@ -1,12 +1,14 @@
 import { MultiSelect, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import type { Schema } from '../../api'
 import { useEdition } from '../../caller'
-import { words } from '../../words'
+import { loadWords, words } from '../../words'
 import { dayStart, toDay } from '../days'
 import type { FieldRow, Operator } from './conditions'
 import { type ConditionField, isAmount, minorUnits, toDays, toHours } from './fields'
 
-const t = words.segments.conditions
+const segmentsWords = await loadWords('segments')
+
+const t = segmentsWords.conditions
 
 interface Props {
   label: string
