@@ -46,6 +46,12 @@ export async function waitForContent(page: Page): Promise<void> {
     .toBe(0)
 }
 
+/** Reads one of the numbers that a page is about. */
+export async function readFigure(page: Page, label: string): Promise<string> {
+  const figure = page.locator('dl > div').filter({ has: page.locator('dt').getByText(label, { exact: true }) })
+  return (await figure.locator('dd').first().textContent()) ?? ''
+}
+
 interface Violation {
   id: string
   nodes: { target: string[]; html: string; any: { message: string }[] }[]
@@ -85,7 +91,11 @@ export function useConsole(): ConsoleTests {
   beforeAll(async () => {
     browser = await chromium.connect(service.browser)
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    const pages = contexts.flatMap((context) => context.pages())
+    if (pictures && task.result?.state === 'fail')
+      for (const [index, page] of pages.entries())
+        await page.screenshot({ path: join(pictures, `failed-${task.id}-${index}.png`), fullPage: true })
     for (const context of contexts.splice(0)) await context.close()
     expect(complaints.splice(0)).toEqual([])
   })

@@ -7,7 +7,7 @@ export const CodeBlock = ({ text, name, height = 360 }: { text: string; name: st
     <Box pos="absolute" top={6} right={6} style={{ zIndex: 1 }}>
       <Copy text={text} name={name} />
     </Box>
-    <Code block className="code" mah={height} style={{ overflow: 'auto' }} tabIndex={0} aria-label={name} role="region">
+    <Code block className="code" mah={height} style={{ overflow: 'auto' }} tabIndex={0} aria-label={name} role="group">
       {text}
     </Code>
   </Box>

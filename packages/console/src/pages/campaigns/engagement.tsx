@@ -6,7 +6,7 @@ import { useIsAllowed } from '../../caller'
 import { Section } from '../../parts/section'
 import { formatCount, formatPercent, loadWords, plural } from '../../words'
 import { SegmentButton } from './segment-dialog'
-import type { CampaignDetail } from './types'
+import { type CampaignDetail, pollMs } from './types'
 
 const t = await loadWords('campaigns')
 
@@ -21,9 +21,9 @@ interface Row {
 
 /** What people did with the message, each with the list of them and the way to write to exactly those. */
 export function Engagement({ campaign, stats }: { campaign: CampaignDetail; stats: Schema['CampaignStats'] }) {
-  const { id, channel } = campaign
+  const { channel } = campaign
   const { sent, delivered, machine_opened } = stats
-  const [notOpened, notClicked] = useNegatives(id, sent > 0)
+  const [notOpened, notClicked] = useNegatives(campaign, sent > 0)
   if (sent === 0) return null
   const of = (count: number, whole: number) => (whole === 0 ? 0 : count / whole)
   const row = (engagement: EngagementCode, count: number | undefined, rate: number, colour: string): Row[] =>
@@ -52,13 +52,15 @@ export function Engagement({ campaign, stats }: { campaign: CampaignDetail; stat
 }
 
 /** The people who did not do something are counted by the list of recipients alone. */
-function useNegatives(id: string, hasSent: boolean): (number | undefined)[] {
+function useNegatives(campaign: CampaignDetail, hasSent: boolean): (number | undefined)[] {
   const isAllowed = useIsAllowed('listCampaignRecipients')
   const results = useQueries({
     queries: (['not_opened', 'not_clicked'] as const).map((engagement) => ({
-      ...get('/v1/campaigns/{id}/recipients', { params: { path: { id }, query: { engagement, page_size: 1 } } }),
+      ...get('/v1/campaigns/{id}/recipients', {
+        params: { path: { id: campaign.id }, query: { engagement, page_size: 1 } },
+      }),
       enabled: hasSent && isAllowed,
-      refetchInterval: 30_000,
+      refetchInterval: pollMs(campaign),
     })),
   })
   return results.map(({ data }) => data?.count)

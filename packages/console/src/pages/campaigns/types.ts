@@ -23,11 +23,17 @@ export const isStartable = (status: CampaignStatusCode): boolean =>
   status === 'draft' || status === 'scheduled' || status === 'failed'
 export const isEditable = (status: CampaignStatusCode): boolean => status === 'draft' || status === 'scheduled'
 
+const hourMs = 3_600_000
+
 /** How often a page reads a campaign again. Queries of a hidden tab wait. */
-export const pollMs = (campaign: Pick<Campaign, 'status' | 'scheduled_at' | 'is_paused'> | undefined): number => {
+export const pollMs = (
+  campaign: Pick<CampaignDetail, 'status' | 'scheduled_at' | 'completed_at' | 'is_paused'> | undefined,
+): number => {
   if (!campaign) return 30_000
   if (isRunning(campaign.status)) return 1000
-  const { status, scheduled_at, is_paused } = campaign
+  const { status, scheduled_at, completed_at, is_paused } = campaign
+  // Most people open a message soon after they get it.
+  if (completed_at !== null && Date.now() - new Date(completed_at).getTime() < hourMs) return 5000
   const startsSoon = scheduled_at !== null && new Date(scheduled_at).getTime() - Date.now() < 60_000
   return status === 'scheduled' && startsSoon && !is_paused ? 2000 : 30_000
 }
