@@ -49,7 +49,9 @@ export function useSentForm<Values extends Record<string, unknown>, Result>({
 }: FormOptions<Values, Result>): SentForm<Values, Result> {
   const [shown, setShown] = useState<readonly string[]>([])
   const form = useForm<Values>({ initialValues })
-  const headers = useIdempotencyKey(form.values)
+  // The service answers a key that it has refused with the same refusal, although the cause may be gone.
+  const [refusals, setRefusals] = useState(0)
+  const headers = useIdempotencyKey([form.values, refusals])
   const mutation = useMutation({
     mutationFn: (values: Values) => send(values, headers),
     onSuccess: (result) => {
@@ -58,6 +60,7 @@ export function useSentForm<Values extends Record<string, unknown>, Result>({
       return onSent?.(result)
     },
     onError: (error) => {
+      if (error instanceof ApiError && error.status < 500) setRefusals((count) => count + 1)
       const faults = error instanceof ApiError ? error.errors : []
       const atFields = faults.flatMap(({ pointer, detail }) =>
         pointer !== null && hasField(form.values, fieldOf(pointer)) ? [{ pointer, detail }] : [],

@@ -59,6 +59,8 @@ interface Violation {
 
 /** Fails if the page has a fault that axe finds, or scrolls sideways. */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
+  // Nothing under the pointer shows a tooltip.
+  await page.mouse.move(0, 0)
   await page.evaluate(
     'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null))).then(() => null)',
   )

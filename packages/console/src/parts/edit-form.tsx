@@ -53,9 +53,19 @@ function showWarnings(data: unknown): void {
   for (const { detail } of warnings) notifications.show({ message: detail, color: 'yellow', autoClose: false })
 }
 
+/** Asks before somebody leaves the page with changes that are not saved. */
+function useLeaveQuestion(isDirty: boolean): void {
+  useBlocker({
+    shouldBlockFn: () => isDirty && !confirm(words.common.leaveUnsaved),
+    enableBeforeUnload: () => isDirty,
+    disabled: !isDirty,
+  })
+}
+
 /**
  * A form that changes a resource with an ETag. It takes in what others changed while nothing is typed. When a change is
- * refused because the resource has another version now, it says what differs and offers to load it.
+ * refused because the resource has another version now, it says what differs and offers to load it. If the fields of
+ * the form do not differ, it sends the change again.
  */
 export function EditForm<Resource, Values extends Record<string, unknown>>({
   latest,
@@ -92,16 +102,19 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
     form.clearErrors()
     mutation.reset()
   }
+  const isOutdated = mutation.error instanceof PreconditionFailedError
   useEffect(() => {
-    if (latest !== base && !isDirty) load(latest)
+    if (latest === base) return
+    if (!isDirty) load(latest)
+    // An ETag also changes with what the form does not show, such as the state of an endpoint.
+    else if (isSame(read(latest.data), read(base.data))) setBase(latest)
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [latest])
-  useBlocker({
-    shouldBlockFn: () => isDirty && !confirm(words.common.leaveUnsaved),
-    enableBeforeUnload: () => isDirty,
-    disabled: !isDirty,
-  })
-  const isOutdated = mutation.error instanceof PreconditionFailedError
+  useEffect(() => {
+    if (isOutdated) submit()
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [base])
+  useLeaveQuestion(isDirty)
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
@@ -118,26 +131,44 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
           ) : (
             mutation.error && <Refusal error={mutation.error} shown={shown} />
           )}
-          <Group gap="xs" justify="end">
-            {isDirty && (
-              <Button size="sm" variant="default" onClick={() => load(latest)}>
-                {words.common.discard}
-              </Button>
-            )}
-            <ActionButton
-              type="submit"
-              operation={operation}
-              loading={mutation.isPending}
-              reason={reason ?? (isDirty ? null : words.common.nothingChanged)}
-            >
-              {words.common.save}
-            </ActionButton>
-          </Group>
+          <FormButtons
+            operation={operation}
+            isDirty={isDirty}
+            isPending={mutation.isPending}
+            reason={reason ?? null}
+            discard={() => load(latest)}
+          />
         </Stack>
       </Stack>
     </form>
   )
 }
+
+interface ButtonsProps {
+  operation: Operation
+  isDirty: boolean
+  isPending: boolean
+  reason: string | null
+  discard: () => void
+}
+
+const FormButtons = ({ operation, isDirty, isPending, reason, discard }: ButtonsProps) => (
+  <Group gap="xs" justify="end">
+    {isDirty && (
+      <Button size="sm" variant="default" onClick={discard}>
+        {words.common.discard}
+      </Button>
+    )}
+    <ActionButton
+      type="submit"
+      operation={operation}
+      loading={isPending}
+      reason={reason ?? (isDirty ? null : words.common.nothingChanged)}
+    >
+      {words.common.save}
+    </ActionButton>
+  </Group>
+)
 
 interface OthersProps {
   changes: Record<string, unknown>

@@ -51,7 +51,7 @@ export function EndpointSettings({ latest }: { latest: Version<EndpointDetail> }
       <SecretSection endpoint={latest.data} />
       <Section title={t.switchTitle} hint={latest.data.is_active ? t.switchOffHint : t.switchOnHint}>
         <Group>
-          <SwitchButton latest={latest} />
+          <SwitchButton endpoint={latest.data} />
           <DeleteButton endpoint={latest.data} />
         </Group>
       </Section>

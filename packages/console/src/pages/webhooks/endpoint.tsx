@@ -4,7 +4,6 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { get, getList, getWithEtag } from '../../api'
 import { useCaller } from '../../caller'
 import { Copy } from '../../parts/copy'
-import type { Version } from '../../parts/edit-form'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { type Figure, Numbers } from '../../parts/numbers'
@@ -53,7 +52,7 @@ function EndpointPage() {
               </>
             }
           />
-          <EndpointAlert latest={latest} />
+          <EndpointAlert endpoint={latest.data} />
           <Figures endpoint={latest.data} />
           <Tabs
             value={tab}
@@ -97,8 +96,8 @@ function EndpointFacts({ endpoint: { url, edition_id } }: { endpoint: EndpointDe
 }
 
 /** Why an endpoint gets nothing at the moment, and what to do. */
-function EndpointAlert({ latest }: { latest: Version<EndpointDetail> }) {
-  const { is_active, disabled_reason, disabled_at, waiting_reason, waiting_since, next_attempt_at } = latest.data
+function EndpointAlert({ endpoint }: { endpoint: EndpointDetail }) {
+  const { is_active, disabled_reason, disabled_at, waiting_reason, waiting_since, next_attempt_at } = endpoint
   if (!is_active)
     return (
       <Alert color={disabled_reason === 'manual' ? 'gray' : 'red'} variant="outline" title={t.off}>
@@ -107,7 +106,7 @@ function EndpointAlert({ latest }: { latest: Version<EndpointDetail> }) {
             {disabled_reason !== null && t.disabledReasons[disabled_reason]} {t.since} <Time at={disabled_at} />.{' '}
             {t.offHint}
           </Text>
-          <SwitchButton latest={latest} />
+          <SwitchButton endpoint={endpoint} />
         </Stack>
       </Alert>
     )

@@ -1,9 +1,7 @@
-import { ifUnchanged } from '@event-commerce/client'
 import { Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { api } from '../../api'
 import { ActionButton } from '../../parts/action-button'
-import type { Version } from '../../parts/edit-form'
 import { FormDialog } from '../../parts/form-dialog'
 import { loadWords, plural } from '../../words'
 import { type EndpointDetail, useOpenCount } from './counts'
@@ -11,9 +9,8 @@ import { type EndpointDetail, useOpenCount } from './counts'
 const t = await loadWords('webhooks')
 
 /** Switches an endpoint on or off, and says what happens to what waits. */
-export function SwitchButton({ latest: { data, etag } }: { latest: Version<EndpointDetail> }) {
+export function SwitchButton({ endpoint: { id, is_active, name } }: { endpoint: EndpointDetail }) {
   const [isOpen, dialog] = useDisclosure()
-  const { id, is_active, name } = data
   const label = is_active ? t.switchOff : t.switchOn
   return (
     <>
@@ -28,7 +25,7 @@ export function SwitchButton({ latest: { data, etag } }: { latest: Version<Endpo
         send={(_, headers) =>
           api.PATCH('/v1/webhooks/{id}', {
             params: { path: { id } },
-            headers: { ...headers, ...ifUnchanged(etag) },
+            headers,
             body: { is_active: !is_active },
           })
         }
