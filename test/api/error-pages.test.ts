@@ -139,6 +139,7 @@ describe('the root page', () => {
     expect(headers.get('vary')?.toLowerCase()).toContain('accept')
     expect(body).toEqual({
       name: 'Event Commerce Management Service',
+      console: `${publicUrl}/console`,
       docs: `${publicUrl}/docs`,
       llms: `${publicUrl}/llms.txt`,
       errors: `${publicUrl}/docs/errors`,
@@ -155,7 +156,7 @@ describe('the root page', () => {
     expect(text).toContain('An HTTP API for organisations that run events')
     expect(headers.get('content-type')).toContain('text/html')
     expect([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link]) => link)).toEqual(
-      expect.arrayContaining(['/docs', '/docs/errors', '/openapi.json', '/healthz', '/dev/outbox']),
+      expect.arrayContaining(['/console', '/docs', '/docs/errors', '/openapi.json', '/healthz', '/dev/outbox']),
     )
   })
 

@@ -10,7 +10,7 @@ export const Copy = ({ text, name }: { text: string; name: string }) => (
         <ActionIcon
           variant="subtle"
           color={copied ? 'teal' : 'gray'}
-          size="sm"
+          size={24}
           onClick={copy}
           aria-label={`${words.common.copy}: ${name}`}
         >

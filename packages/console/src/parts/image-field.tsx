@@ -3,9 +3,13 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { get, getList, type Schema } from '../api'
+import { useIsAllowed } from '../caller'
 import { words } from '../words'
+import { DropZone } from './drop-zone'
 import { Empty } from './empty'
 import { Loaded } from './loaded'
+import { UploadList } from './upload-list'
+import { useUploads } from './use-uploads'
 
 interface ImageFieldProps {
   label: string
@@ -75,7 +79,7 @@ interface PickerProps {
   choose: (image: Schema['File']) => void
 }
 
-/** Chooses one of the images of an organisation. */
+/** Chooses one of the images of an organisation, or uploads another. */
 export function ImagePicker({ title, organization, edition, close, choose }: PickerProps) {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), 300)
@@ -92,10 +96,21 @@ export function ImagePicker({ title, organization, edition, close, choose }: Pic
       },
     }),
   )
+  const canUpload = useIsAllowed('uploadFile')
+  const uploads = useUploads({ edition: edition ?? null, purpose: 'image', onUploaded: choose })
   const canUse = (image: Schema['File']) => image.edition_id === null || image.edition_id === edition || !edition
   return (
     <Modal opened onClose={close} title={title} size="lg">
       <Stack gap="sm">
+        {canUpload && (
+          <DropZone
+            label={words.common.uploadImage}
+            hint={words.common.uploadImageHint}
+            accept="image/*"
+            onFiles={(files) => void uploads.send(files)}
+          />
+        )}
+        <UploadList {...uploads} />
         <TextInput
           type="search"
           aria-label={words.common.search}
@@ -107,7 +122,7 @@ export function ImagePicker({ title, organization, edition, close, choose }: Pic
         <Loaded query={images} heights={[120, 120]}>
           {({ results }) =>
             results.length === 0 ? (
-              <Empty title={search ? words.common.noMatch : words.common.noImages} hint={words.common.noImagesHint} />
+              <Empty title={search ? words.common.noMatch : words.common.noImages} />
             ) : (
               <SimpleGrid cols={{ base: 2, xs: 3, sm: 4 }} spacing="xs">
                 {results.filter(canUse).map((image) => (

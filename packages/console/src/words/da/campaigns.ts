@@ -84,22 +84,6 @@ export const campaigns: Words['campaigns'] = {
   sampleHint: 'med en eksempelkunde',
   ucs2: 'Kun 70 tegn kan være i en SMS i stedet for 160 på grund af: #',
 
-  testTo: 'Send testen til',
-  testToHint: 'Adresser på medlemmer af organisationen eller udgaven.',
-  testLanguages: 'Sprog',
-  testCustomer: 'Vis data for',
-  testCustomerHint: 'Testen har denne kundes navn og kontaktdata.',
-  sampleValues: 'Eksempelværdier',
-  testNeeds: 'Vælg mindst én adresse og ét sprog.',
-  sendTests: { one: 'Send # test', other: 'Send # tests' },
-  testResult: 'Testbeskeder',
-  testStatuses: { pending: 'På vej', failed: 'Ikke sendt', sent: 'Sendt' },
-  testErrors: {
-    suppressed: 'Adressen er spærret.',
-    render_failed: 'Beskeden kan ikke vises.',
-    provider_not_configured: 'Der er ingen e-mailudbyder.',
-  },
-  testsLeft: { one: '# testbesked er tilbage i denne time.', other: '# testbeskeder er tilbage i denne time.' },
   noSmsTest: 'En SMS kan ikke testes. Planen viser, hvor lang hver tekst bliver med navnene på dem, der får den.',
 
   start: 'Start',

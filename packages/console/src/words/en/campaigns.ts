@@ -84,22 +84,6 @@ export const campaigns = {
   sampleHint: 'with a sample customer',
   ucs2: 'Only 70 characters fit into an SMS, instead of 160, because of: #',
 
-  testTo: 'Send the test to',
-  testToHint: 'Addresses of members of the organisation or the edition.',
-  testLanguages: 'Languages',
-  testCustomer: 'Show the data of',
-  testCustomerHint: 'The test has the name and contact data of this customer.',
-  sampleValues: 'Sample values',
-  testNeeds: 'Choose at least one address and one language.',
-  sendTests: { one: 'Send # test', other: 'Send # tests' } as Plural,
-  testResult: 'Test messages',
-  testStatuses: { pending: 'On its way', failed: 'Not sent', sent: 'Sent' },
-  testErrors: {
-    suppressed: 'The address is suppressed.',
-    render_failed: 'The message cannot be rendered.',
-    provider_not_configured: 'No e-mail provider is set up.',
-  },
-  testsLeft: { one: '# test message is left this hour.', other: '# test messages are left this hour.' } as Plural,
   noSmsTest:
     'An SMS cannot be tested. The plan says how long each text becomes, with the names of the people who get it.',
 

@@ -84,25 +84,6 @@ export const campaigns: Words['campaigns'] = {
   sampleHint: 'met een voorbeeldklant',
   ucs2: 'Er passen maar 70 tekens in een sms, in plaats van 160, vanwege: #',
 
-  testTo: 'Test sturen naar',
-  testToHint: 'Adressen van leden van de organisatie of de editie.',
-  testLanguages: 'Talen',
-  testCustomer: 'Gegevens tonen van',
-  testCustomerHint: 'De test heeft de naam en contactgegevens van deze klant.',
-  sampleValues: 'Voorbeeldwaarden',
-  testNeeds: 'Kies minstens één adres en één taal.',
-  sendTests: { one: '# test sturen', other: '# tests sturen' },
-  testResult: 'Testberichten',
-  testStatuses: { pending: 'Onderweg', failed: 'Niet verzonden', sent: 'Verzonden' },
-  testErrors: {
-    suppressed: 'Het adres is geblokkeerd.',
-    render_failed: 'Het bericht kan niet worden weergegeven.',
-    provider_not_configured: 'Er is geen e-mailprovider ingesteld.',
-  },
-  testsLeft: {
-    one: 'Er is dit uur nog # testbericht over.',
-    other: 'Er zijn dit uur nog # testberichten over.',
-  },
   noSmsTest:
     'Een sms kan niet worden getest. Het plan zegt hoe lang elke tekst wordt met de namen van de mensen die hem krijgen.',
 

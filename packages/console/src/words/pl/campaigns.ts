@@ -89,27 +89,6 @@ export const campaigns: Words['campaigns'] = {
   sampleHint: 'z przykładowym klientem',
   ucs2: 'W jednym SMS-ie mieści się tylko 70 znaków zamiast 160 z powodu: #',
 
-  testTo: 'Wyślij test do',
-  testToHint: 'Adresy członków organizacji lub edycji.',
-  testLanguages: 'Języki',
-  testCustomer: 'Pokaż dane',
-  testCustomerHint: 'Test zawiera imię, nazwisko i dane kontaktowe tego klienta.',
-  sampleValues: 'Przykładowe wartości',
-  testNeeds: 'Wybierz co najmniej jeden adres i jeden język.',
-  sendTests: { one: 'Wyślij # test', few: 'Wyślij # testy', many: 'Wyślij # testów', other: 'Wyślij # testu' },
-  testResult: 'Wiadomości testowe',
-  testStatuses: { pending: 'W drodze', failed: 'Nie wysłano', sent: 'Wysłano' },
-  testErrors: {
-    suppressed: 'Adres jest zablokowany.',
-    render_failed: 'Wiadomości nie można wyświetlić.',
-    provider_not_configured: 'Nie skonfigurowano dostawcy e-maili.',
-  },
-  testsLeft: {
-    one: 'W tej godzinie została # wiadomość testowa.',
-    few: 'W tej godzinie zostały # wiadomości testowe.',
-    many: 'W tej godzinie zostało # wiadomości testowych.',
-    other: 'W tej godzinie zostało # wiadomości testowej.',
-  },
   noSmsTest: 'SMS-a nie można przetestować. Plan podaje długość każdego tekstu z imionami osób, które go otrzymają.',
 
   start: 'Start',

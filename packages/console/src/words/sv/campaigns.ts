@@ -84,25 +84,6 @@ export const campaigns: Words['campaigns'] = {
   sampleHint: 'med en exempelkund',
   ucs2: 'Bara 70 tecken ryms i ett SMS i stället för 160 på grund av: #',
 
-  testTo: 'Skicka testet till',
-  testToHint: 'Adresser till medlemmar i organisationen eller upplagan.',
-  testLanguages: 'Språk',
-  testCustomer: 'Visa uppgifter för',
-  testCustomerHint: 'Testet har den här kundens namn och kontaktuppgifter.',
-  sampleValues: 'Exempelvärden',
-  testNeeds: 'Välj minst en adress och ett språk.',
-  sendTests: { one: 'Skicka # test', other: 'Skicka # tester' },
-  testResult: 'Testmeddelanden',
-  testStatuses: { pending: 'På väg', failed: 'Inte skickat', sent: 'Skickat' },
-  testErrors: {
-    suppressed: 'Adressen är spärrad.',
-    render_failed: 'Meddelandet kan inte visas.',
-    provider_not_configured: 'Det finns ingen e-postleverantör.',
-  },
-  testsLeft: {
-    one: '# testmeddelande är kvar den här timmen.',
-    other: '# testmeddelanden är kvar den här timmen.',
-  },
   noSmsTest: 'Ett SMS kan inte testas. Planen visar hur lång varje text blir med namnen på dem som får den.',
 
   start: 'Start',
