@@ -23,7 +23,7 @@ function findFormFaults(texts: SettingTexts, unreadable: Unreadable): SettingFau
   })
 }
 
-/** Texts of another form count as not set here, because they have a fault of their own. */
+/** Nobody can read texts that stop the Worker, and they have a fault of their own. */
 const leaveOut = (texts: SettingTexts, faults: readonly SettingFault[]): SettingTexts =>
   Object.fromEntries(Object.entries(texts).filter(([name]) => !faults.some(({ setting }) => setting === name)))
 
@@ -34,7 +34,10 @@ export function findFaults(
   unreadable: Unreadable = new Set(),
 ): SettingFault[] {
   const formFaults = findFormFaults(texts, unreadable)
-  const readableTexts = leaveOut(texts, formFaults)
+  const readableTexts = leaveOut(
+    texts,
+    formFaults.filter(({ isFatal }) => isFatal),
+  )
   const isUnreadable = (name: string) => formFaults.some(({ setting }) => setting === name)
   return [
     ...formFaults,
