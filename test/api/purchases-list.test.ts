@@ -29,7 +29,7 @@ describe('listPurchases', () => {
           status: 'active',
           available_uses: 1,
           valid_until: null,
-          order: { order_number: '4711' },
+          order: { order_number: '4711', external_id: 'X-1' },
           user: { full_name: 'Ægir Holm' },
         },
       ],
@@ -38,7 +38,7 @@ describe('listPurchases', () => {
   })
 
   it('finds purchases by the beginning of a code, and by exact numbers and ids', async () => {
-    const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
+    const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042', external_id: 'shop-42' })
     const two = await givenTicket(shop, { vendor_code: 'zx%2' })
     const { order_id } = await loadPurchase(one.id)
     for (const [search, expectedIds] of [
@@ -48,6 +48,8 @@ describe('listPurchases', () => {
       ['%', []],
       ['n-42', [one.id]],
       ['n-4', []],
+      ['shop-42', [one.id]],
+      ['shop-4', []],
       [one.id, [one.id]],
       [order_id, [one.id]],
       ['z\u{10FFFF}', []],

@@ -9,7 +9,7 @@ import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 describe('listRefundRequests', () => {
   it('filters by each parameter', async () => {
     const listShop = await seedShop()
-    const bought = await givenOrder(listShop, { order_number: 'A-77', ...threePurchases })
+    const bought = await givenOrder(listShop, { order_number: 'A-77', external_id: 'shop-77', ...threePurchases })
     const { body: orderRefund } = await requestRefund({ order_id: bought.order, amount: 10 })
     const { body: single } = await requestPurchaseRefund(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
     await actOnRefund(single.id, 'reject')
@@ -17,6 +17,8 @@ describe('listRefundRequests', () => {
       (await get(`/v1/refund-requests?edition_id=${listShop.edition_id}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
       )
+    const order = { id: bought.order, order_number: 'A-77', external_id: 'shop-77' }
+    expect([orderRefund.order, single.order]).toEqual([order, order])
     const user = orderRefund.customer.api_id
     for (const query of [
       'search=a-77',

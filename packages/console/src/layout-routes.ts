@@ -1,10 +1,11 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { queries } from './api'
 import { caller, readLastEdition } from './caller'
+import { UnknownAddress } from './parts/failure'
 import { readSearch, text } from './search'
 import { readPendingSignIn, readToken } from './session'
 
-export const root = createRootRoute()
+export const root = createRootRoute({ notFoundComponent: UnknownAddress })
 
 export const signIn = createRoute({
   getParentRoute: () => root,

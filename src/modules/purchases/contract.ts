@@ -110,6 +110,7 @@ export const PurchaseDetail = Purchase.extend({
       .max(maxOrderNumberLength)
       .nullable()
       .openapi({ description: 'Null for an order without a number.' }),
+    external_id: z.string().nullable().openapi({ description: 'Null for an order without an external id.' }),
     type: z.enum(orderTypes),
     status: z.enum(orderStatuses),
   }),
@@ -149,6 +150,7 @@ export const PurchaseListItem = Purchase.extend({
   order: z.object({
     id: Id('ord'),
     order_number: z.string().nullable().openapi({ description: 'Null for an order without a number.' }),
+    external_id: z.string().nullable().openapi({ description: 'Null for an order without an external id.' }),
   }),
 }).openapi('PurchaseListItem')
 
@@ -168,7 +170,8 @@ const purchaseFilters = {
   created_after: InstantFilter.optional(),
   created_before: InstantFilter.optional(),
   search: TextFilter.optional().openapi({
-    description: 'The beginning of the code, or an exact order number, order id or purchase id.',
+    description:
+      'The beginning of the code, or an exact order number, external id of the order, order id or purchase id.',
   }),
 }
 

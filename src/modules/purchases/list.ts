@@ -91,9 +91,10 @@ const chooseWalk = ({ vendor_code }: PurchaseQuery): SQL =>
 const beginsWithText = (text: string): SQL => sql`purchases.vendor_code >= ${text} collate nocase
     and purchases.vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
 
-/** Selects orders by their exact number or id. */
+/** Selects orders by their exact number, external id or id. */
 const selectOrdersByText = (text: string, buildPart: (column: SQL) => SQL): SQL => sql`select id from orders
       where ${buildPart(sql`orders.edition_id`)} and number_key = ${buildNumberKey(text)}
+    union select id from orders where ${buildPart(sql`orders.edition_id`)} and external_id = ${text}
     union select id from orders where id = ${text}`
 
 /** True for the purchases that `selectByText` selects. */
@@ -101,7 +102,7 @@ const containsText = (text: string, buildPart: (column: SQL) => SQL): SQL =>
   sql`(${beginsWithText(text)} or purchases.id = ${text}
     or purchases.order_id in (${selectOrdersByText(text, buildPart)}))`
 
-/** Selects purchases whose code begins with a text, and purchases with this id, order id or order number, each once. */
+/** Selects purchases whose code begins with a text, and purchases with this id or with an order of this id, number or external id, each once. */
 function selectByText(text: string, buildPart: (column: SQL) => SQL): SQL {
   const columns = sql`purchases.id, purchases.edition_id, purchases.vendor_code, purchases.status, purchases.created_at,
     purchases.product_id, purchases.user_id, purchases.uses_count`

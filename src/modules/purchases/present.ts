@@ -37,7 +37,7 @@ export const presentPurchase = (row: PurchaseSummaryRow, ctx: Ctx): z.input<type
 
 export const presentPurchaseListItem = (row: PurchaseListRow, ctx: Ctx): z.input<typeof PurchaseListItem> => ({
   ...presentPurchase(row, ctx),
-  order: { id: row.order_id, order_number: row.order_number },
+  order: { id: row.order_id, order_number: row.order_number, external_id: row.order_external_id },
 })
 
 const presentUse = (row: PurchaseUseRow): z.input<typeof PurchaseUse> => ({
@@ -70,6 +70,7 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow, ctx: Ctx): z.input
   order: {
     id: row.order_id,
     order_number: row.order_number,
+    external_id: row.order_external_id,
     type: row.order_type,
     status: row.order_status,
   },

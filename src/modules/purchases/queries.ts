@@ -42,6 +42,7 @@ export const buildPurchaseListFields = (view: CustomerView) => ({
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   order_id: purchases.order_id,
   order_number: orders.order_number,
+  order_external_id: orders.external_id,
   /** The most that can be paid back, without fees. */
   remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
 })
@@ -54,7 +55,7 @@ export const buildPurchaseJoins = (
   left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${eq(transactions.type, 'payment')}`
 
 /** A purchase as part of the answer about its order. */
-export type PurchaseSummaryRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
+export type PurchaseSummaryRow = Omit<PurchaseListRow, 'order_id' | 'order_number' | 'order_external_id'>
 export type PurchaseListRow = RowOf<ReturnType<typeof buildPurchaseListFields>>
 
 export const purchaseVisibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)

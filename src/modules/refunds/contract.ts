@@ -44,6 +44,7 @@ export const RefundRequest = z
     order: z.object({
       id: Id('ord'),
       order_number: z.string().nullable().openapi({ description: 'Null for an order without a number.' }),
+      external_id: z.string().nullable().openapi({ description: 'Null for an order without an external id.' }),
     }),
     purchase: orNull(
       z.object({

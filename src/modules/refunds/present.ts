@@ -76,7 +76,7 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   target: row.target,
   organization: presentOrganizationSummary(row, ctx),
   edition: presentEditionSummary(row),
-  order: { id: row.order_id, order_number: row.order_number },
+  order: { id: row.order_id, order_number: row.order_number, external_id: row.order_external_id },
   purchase: presentPurchase(row, ctx),
   transaction_id: row.transaction_id,
   refund_batch_id: row.batch_id,

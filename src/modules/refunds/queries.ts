@@ -23,6 +23,7 @@ export const buildRefundFields = (view: CustomerView) => ({
   ...organizationSummaryFields,
   ...getTableColumns(refundRequests),
   order_number: orders.order_number,
+  order_external_id: orders.external_id,
   /** The present customer of the order. `user_id` is the one at the time of the request. */
   customer_id: orders.user_id,
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),

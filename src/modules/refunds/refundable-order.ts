@@ -57,6 +57,7 @@ type LoadOrderCtx = Pick<Ctx, 'db' | 'caller'>
 const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   order_id: orders.id,
   order_number: orders.order_number,
+  order_external_id: orders.external_id,
   user_id: orders.user_id,
   currency: orders.currency,
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),

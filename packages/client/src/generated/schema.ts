@@ -6994,6 +6994,8 @@ export interface components {
                 id: string;
                 /** @description Null for an order without a number. */
                 order_number: string | null;
+                /** @description Null for an order without an external id. */
+                external_id: string | null;
             };
             /** @description Null for a refund of a whole order or payment. */
             purchase: {
@@ -7184,6 +7186,8 @@ export interface components {
                 id: string;
                 /** @description Null for an order without a number. */
                 order_number: string | null;
+                /** @description Null for an order without an external id. */
+                external_id: string | null;
             };
         };
         /** @description One unit that a customer bought. */
@@ -7193,6 +7197,8 @@ export interface components {
                 id: string;
                 /** @description Null for an order without a number. */
                 order_number: string | null;
+                /** @description Null for an order without an external id. */
+                external_id: string | null;
                 /** @enum {string} */
                 type: "online" | "in-person" | "imported";
                 /** @enum {string} */
@@ -14666,7 +14672,7 @@ export interface operations {
                 created_after?: components["parameters"]["created_after"];
                 /** @description Only items that were created before this time. */
                 created_before?: components["parameters"]["created_before"];
-                /** @description The beginning of the code, or an exact order number, order id or purchase id. */
+                /** @description The beginning of the code, or an exact order number, external id of the order, order id or purchase id. */
                 search?: string;
                 /** @description Sort keys, separated by commas or in repeated parameters: created. A leading `-` sorts descending. */
                 ordering?: ("created" | "-created")[];
@@ -14722,7 +14728,7 @@ export interface operations {
                 created_after?: components["parameters"]["created_after"];
                 /** @description Only items that were created before this time. */
                 created_before?: components["parameters"]["created_before"];
-                /** @description The beginning of the code, or an exact order number, order id or purchase id. */
+                /** @description The beginning of the code, or an exact order number, external id of the order, order id or purchase id. */
                 search?: string;
                 /** @description Columns in the order of the file, separated by commas. Default: id, vendor_code, status, edition_id, order_id, order_number, product_id, product_name, variant_name, location_name, options, user_id, user_name, user_email, price_paid, deposit_paid, handling_fee_paid, refunded_amount, currency, available_uses, is_unlimited_use, is_used, valid_until, created, modified. */
                 columns?: ("id" | "vendor_code" | "status" | "edition_id" | "order_id" | "order_number" | "product_id" | "product_name" | "variant_name" | "location_name" | "options" | "user_id" | "user_name" | "user_email" | "price_paid" | "deposit_paid" | "handling_fee_paid" | "refunded_amount" | "currency" | "available_uses" | "is_unlimited_use" | "is_used" | "valid_until" | "created" | "modified")[];

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { get } from '../api'
 import { useEditionId } from '../caller'
+import { nameOrder } from '../parts/name-order'
 import { formatMoney, words } from '../words'
 
 interface Hit {
@@ -106,7 +107,7 @@ function useHits(search: string): { groups: [string, Hit[]][]; isLoading: boolea
         t.entries.orders,
         (orders.data?.results ?? []).map((order) => ({
           key: order.id,
-          title: `${order.order_number ?? order.external_id ?? order.id} · ${order.customer_name}`,
+          title: `${nameOrder(order)} · ${order.customer_name}`,
           line: `${formatMoney(order.amount, order.currency)} · ${order.customer_email}`,
           open: openOrder(order.id),
         })),

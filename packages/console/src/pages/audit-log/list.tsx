@@ -10,6 +10,7 @@ import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { findRecordLink } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
+import { RoleGate } from '../../parts/role-gate'
 import { ScrollTable } from '../../parts/scroll-table'
 import { useSearchChange } from '../../parts/search-change'
 import { Time } from '../../parts/time'
@@ -53,7 +54,13 @@ function Resource({ entry, edition }: { entry: Entry; edition: string | undefine
   )
 }
 
-export function AuditLog() {
+export const AuditLog = () => (
+  <RoleGate operation="listAuditLog" title={t.title}>
+    <AuditLogPage />
+  </RoleGate>
+)
+
+function AuditLogPage() {
   const { organization } = route.useParams()
   const search = route.useSearch()
   const edition = useEditionId()

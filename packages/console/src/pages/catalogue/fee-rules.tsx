@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { useEdition } from '../../caller'
 import { type CurrencyCode, currencyCodes, currencyOptions, nameCurrency } from '../../parts/names'
+import { RoleGate } from '../../parts/role-gate'
 import { Status } from '../../parts/status'
 import { fill, formatMoney, formatPercent, loadWords, words } from '../../words'
 import { type ResourceKind, ResourceList } from './resource-list'
@@ -124,5 +125,10 @@ const kind: ResourceKind<FeeRule, Values> = {
 
 export function FeeRules() {
   const { edition } = route.useParams()
-  return <ResourceList kind={kind} edition={edition} search={route.useSearch()} />
+  const search = route.useSearch()
+  return (
+    <RoleGate operation="listFeeRules" title={t.title}>
+      <ResourceList kind={kind} edition={edition} search={search} />
+    </RoleGate>
+  )
 }

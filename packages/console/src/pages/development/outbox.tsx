@@ -22,7 +22,7 @@ const filters: Filter[] = [
 ]
 
 const columns: Column<CapturedMessage>[] = [
-  { key: 'subject', label: t.subject, cell: ({ subject, channel }) => subject ?? t.channels[channel] },
+  { key: 'subject', label: t.subject, cell: ({ subject, channel }) => subject || t.channels[channel] },
   { key: 'to', label: t.to, cell: ({ to }) => <span className="break">{to}</span> },
   { key: 'channel', label: t.channel, cell: ({ channel }) => t.channels[channel] },
   { key: 'created', label: words.common.created, cell: ({ created }) => <Time at={created} /> },

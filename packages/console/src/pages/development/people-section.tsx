@@ -6,6 +6,7 @@ import { useChange } from '../../form'
 import { ActionButton } from '../../parts/action-button'
 import { Loaded } from '../../parts/loaded'
 import { Refusal } from '../../parts/refusal'
+import { RoleGate } from '../../parts/role-gate'
 import { Section } from '../../parts/section'
 import { loadWords, words } from '../../words'
 
@@ -19,7 +20,15 @@ const tokenMs = 12 * 60 * 60 * 1000
 const readCode = ({ role, edition_id }: Member): string => `${edition_id === null ? 'O' : 'E'}${letters[role]}`
 
 /** Somebody of each of the six roles, as whom the console opens in another tab. */
-export function PeopleSection() {
+export const PeopleSection = () => (
+  <Section title={t.people} hint={t.peopleHint}>
+    <RoleGate operation="listOrganizationMembers">
+      <People />
+    </RoleGate>
+  </Section>
+)
+
+function People() {
   const organization = useOrganizationId()
   const members = useQuery({
     ...get('/v1/organizations/{id}/members', {
@@ -34,7 +43,7 @@ export function PeopleSection() {
     window.open(`/console/#token=${encodeURIComponent(data.token)}`, '_blank', 'noopener')
   })
   return (
-    <Section title={t.people} hint={t.peopleHint}>
+    <>
       <Loaded query={members} heights={[160]}>
         {({ results }) => (
           <Table>
@@ -53,7 +62,7 @@ export function PeopleSection() {
         )}
       </Loaded>
       {open.error && <Refusal error={open.error} />}
-    </Section>
+    </>
   )
 }
 

@@ -5,10 +5,10 @@ import { get, getList, type Schema } from '../../api'
 import { ExportButton } from '../../parts/export-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
+import { nameOrder } from '../../parts/name-order'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
 import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
-import { nameOrder } from './name-order'
 import { OrderStatus } from './order-status'
 
 const route = getRouteApi('/shell/editions/$edition/orders')

@@ -10,6 +10,7 @@ import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
+import { RoleGate } from '../../parts/role-gate'
 import { SecretOnce } from '../../parts/secret-once'
 import { Time } from '../../parts/time'
 import { fill, loadWords, plural, words } from '../../words'
@@ -49,7 +50,13 @@ function RoleField({ value, onChange, error }: { value: Role; onChange: (role: R
   )
 }
 
-export function Members() {
+export const Members = () => (
+  <RoleGate operation="listOrganizationMembers" title={t.title}>
+    <MembersPage />
+  </RoleGate>
+)
+
+function MembersPage() {
   const { organization } = route.useParams()
   const search = route.useSearch()
   const person = useCaller()

@@ -12,6 +12,7 @@ import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { type CurrencyCode, currencyOptions } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
+import { RoleGate } from '../../parts/role-gate'
 import { Status } from '../../parts/status'
 import { fill, formatDate, loadWords, plural, words } from '../../words'
 
@@ -74,7 +75,13 @@ function KeyState({ account }: { account: Account }) {
   return <Status tone="good" label={`… ${account.api_key_last4 ?? ''}`} />
 }
 
-export function MerchantAccounts() {
+export const MerchantAccounts = () => (
+  <RoleGate operation="listMerchantAccounts" title={t.title}>
+    <AccountsPage />
+  </RoleGate>
+)
+
+function AccountsPage() {
   const { organization } = route.useParams()
   const search = route.useSearch()
   const [isCreating, setCreating] = useState(false)

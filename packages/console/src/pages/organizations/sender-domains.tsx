@@ -14,6 +14,7 @@ import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { Pages } from '../../parts/record-list'
 import { Refusal } from '../../parts/refusal'
+import { RoleGate } from '../../parts/role-gate'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
@@ -31,7 +32,13 @@ type Domain = Schema['SenderDomain']
 
 const filters: Filter[] = [{ key: 'status', label: words.common.status, kind: 'choice', options: t.statuses }]
 
-export function SenderDomains() {
+export const SenderDomains = () => (
+  <RoleGate operation="listSenderDomains" title={t.title}>
+    <DomainsPage />
+  </RoleGate>
+)
+
+function DomainsPage() {
   const { organization } = route.useParams()
   const search = route.useSearch()
   const [isAdding, setAdding] = useState(false)

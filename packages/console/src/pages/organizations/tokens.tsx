@@ -9,6 +9,7 @@ import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { type Column, RecordList } from '../../parts/record-list'
+import { RoleGate } from '../../parts/role-gate'
 import { SecretOnce } from '../../parts/secret-once'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
@@ -48,7 +49,13 @@ const columns: Column<Token>[] = [
 ]
 
 /** The tokens that work in one organisation only. */
-export function OrganizationTokens() {
+export const OrganizationTokens = () => (
+  <RoleGate operation="listOrganizationTokens" title={t.title}>
+    <OrganizationTokensPage />
+  </RoleGate>
+)
+
+function OrganizationTokensPage() {
   const { organization } = organizationRoute.useParams()
   const search = organizationRoute.useSearch()
   const [token, setToken] = useState<Token | null>(null)

@@ -3,6 +3,7 @@ import { IconCheck, IconHourglass, IconTicket, IconX } from '@tabler/icons-react
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ActionButton } from '../../parts/action-button'
+import { nameOrder } from '../../parts/name-order'
 import { Refusal } from '../../parts/refusal'
 import { PurchaseStatus } from '../../parts/states'
 import { Time } from '../../parts/time'
@@ -78,7 +79,7 @@ function TicketLines({ ticket, isJustUsed = false }: { ticket: Ticket; isJustUse
             />
           )}
         >
-          {ticket.order.order_number ?? ticket.order.id}
+          {nameOrder(ticket.order)}
         </Anchor>
         {ticket.vendor_code !== null && ` · ${ticket.vendor_code}`}
       </Text>

@@ -5,6 +5,7 @@ import { api, get, type Schema } from '../../api'
 import { useChange } from '../../form'
 import { ActionButton } from '../../parts/action-button'
 import { Loaded } from '../../parts/loaded'
+import { nameOrder } from '../../parts/name-order'
 import { Refusal } from '../../parts/refusal'
 import { ScrollTable } from '../../parts/scroll-table'
 import { Section } from '../../parts/section'
@@ -178,7 +179,7 @@ function FailedRows({ refunds, edition }: { refunds: readonly Refund[]; edition:
           <Table.Tr key={refund.id}>
             <Table.Td>
               <Link className="link" to="/editions/$edition/refunds/$refund" params={{ edition, refund: refund.id }}>
-                {refund.order.order_number ?? refund.order.id}
+                {nameOrder(refund.order)}
               </Link>
             </Table.Td>
             <Table.Td>{refund.customer.full_name || refund.customer.email}</Table.Td>

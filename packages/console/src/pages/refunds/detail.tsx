@@ -8,6 +8,7 @@ import { Copy } from '../../parts/copy'
 import { Facts } from '../../parts/facts'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
+import { nameOrder } from '../../parts/name-order'
 import { linkTo } from '../../parts/record-link'
 import { Section } from '../../parts/section'
 import { EmailStatus, RefundStatus } from '../../parts/states'
@@ -40,7 +41,7 @@ export function Refund() {
               <>
                 {t.order}{' '}
                 <Link className="link" to="/editions/$edition/orders/$order" params={{ edition, order: data.order.id }}>
-                  {data.order.order_number ?? data.order.id}
+                  {nameOrder(data.order)}
                 </Link>{' '}
                 ·{' '}
                 <Link className="link" {...linkTo(`/editions/${edition}/customers/${data.customer.api_id}`)}>

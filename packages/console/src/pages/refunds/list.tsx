@@ -6,6 +6,7 @@ import { AccountName } from '../../parts/account-name'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
+import { nameOrder } from '../../parts/name-order'
 import { Numbers } from '../../parts/numbers'
 import { type Column, RecordList } from '../../parts/record-list'
 import { ScrollTable } from '../../parts/scroll-table'
@@ -25,7 +26,7 @@ const t = await loadWords('refunds')
 const pageSize = 50
 const queueSize = 10
 
-const orderName = ({ order }: Refund): string => order.order_number ?? `…${order.id.slice(-6)}`
+const orderName = ({ order }: Refund): string => nameOrder(order)
 
 /** What is refunded, such as the name of a ticket. */
 const describeTarget = ({ purchase, target }: Refund): string =>

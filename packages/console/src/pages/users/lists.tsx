@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getList, type Schema } from '../../api'
+import { nameOrder } from '../../parts/name-order'
 import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { PurchaseStatus, RefundStatus } from '../../parts/states'
@@ -33,7 +34,7 @@ const orderTones: Record<Schema['OrderListItem']['status'], Tone> = {
 }
 
 const orderColumns: Column<Schema['OrderListItem']>[] = [
-  { key: 'number', label: t.order, cell: (order) => order.order_number ?? order.external_id ?? order.id },
+  { key: 'number', label: t.order, cell: nameOrder },
   {
     key: 'status',
     label: words.common.status,
@@ -83,7 +84,7 @@ const ticketColumns: Column<Ticket>[] = [
   },
   { key: 'status', label: words.common.status, cell: ({ status }) => <PurchaseStatus status={status} /> },
   { key: 'code', label: t.code, cell: ({ vendor_code }) => vendor_code },
-  { key: 'order', label: t.order, cell: ({ order }) => order.order_number ?? order.id },
+  { key: 'order', label: t.order, cell: ({ order }) => nameOrder(order) },
   {
     key: 'uses',
     label: t.usesLeft,
@@ -119,7 +120,7 @@ export function Tickets({ customer, edition, search }: ListProps) {
 }
 
 const refundColumns: Column<Schema['RefundRequest']>[] = [
-  { key: 'order', label: t.order, cell: ({ order }) => order.order_number ?? order.id },
+  { key: 'order', label: t.order, cell: ({ order }) => nameOrder(order) },
   { key: 'status', label: words.common.status, cell: ({ status }) => <RefundStatus status={status} /> },
   { key: 'reason', label: t.why, cell: ({ reason }) => words.states.refundReasons[reason] },
   {

@@ -49,22 +49,21 @@ def receive():
 
 /** Code that checks the signature of a request, by language. */
 export function Snippets() {
-  const [first = ''] = Object.keys(snippets)
   return (
     <div>
       <Text size="sm" mb="xs">
         {t.verifyHint}
       </Text>
-      <Tabs defaultValue={first} keepMounted={false}>
+      <Tabs defaultValue="0" keepMounted={false}>
         <Tabs.List>
-          {Object.keys(snippets).map((name) => (
-            <Tabs.Tab key={name} value={name}>
+          {Object.keys(snippets).map((name, index) => (
+            <Tabs.Tab key={name} value={String(index)}>
               {name}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {Object.entries(snippets).map(([name, code]) => (
-          <Tabs.Panel key={name} value={name} pt="xs">
+        {Object.entries(snippets).map(([name, code], index) => (
+          <Tabs.Panel key={name} value={String(index)} pt="xs">
             <CodeBlock name={name} text={code} />
           </Tabs.Panel>
         ))}

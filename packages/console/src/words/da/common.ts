@@ -84,7 +84,7 @@ export const common: Words['common'] = {
   uploadImageHint: 'Eller slip det her: PNG, JPEG, GIF eller WebP, højst 10 MB.',
   service: 'Tjenesten',
   ownTokens: 'Dine adgangsnøgler',
-  needsRole: 'Kun for denne rolle:',
+  needsRole: 'Kun for:',
   needsSuperuser: 'Kun tjenestens superbruger kan gøre dette.',
   needsWriteScope: 'Din adgangsnøgle kan kun læse.',
   roles: {

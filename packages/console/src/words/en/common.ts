@@ -82,7 +82,7 @@ export const common = {
   uploadImageHint: 'Or drop it here: PNG, JPEG, GIF or WebP, 10 MB at most.',
   service: 'Service',
   ownTokens: 'Your access tokens',
-  needsRole: 'Only for this role:',
+  needsRole: 'Only for:',
   needsSuperuser: 'Only the superuser of the service can do this.',
   needsWriteScope: 'Your token can only read.',
   roles: {

@@ -84,7 +84,7 @@ export const common: Words['common'] = {
   uploadImageHint: 'Of sleep hem hierheen: PNG, JPEG, GIF of WebP, hoogstens 10 MB.',
   service: 'Dienst',
   ownTokens: 'Je toegangssleutels',
-  needsRole: 'Alleen voor deze rol:',
+  needsRole: 'Alleen voor:',
   needsSuperuser: 'Alleen de superuser van de dienst kan dit doen.',
   needsWriteScope: 'Je toegangssleutel kan alleen lezen.',
   roles: {

@@ -84,7 +84,7 @@ export const common: Words['common'] = {
   uploadImageHint: 'Lub upuść go tutaj: PNG, JPEG, GIF lub WebP, najwyżej 10 MB.',
   service: 'Usługa',
   ownTokens: 'Twoje klucze dostępu',
-  needsRole: 'Tylko dla tej roli:',
+  needsRole: 'Tylko dla:',
   needsSuperuser: 'Tylko superużytkownik usługi może to zrobić.',
   needsWriteScope: 'Twój klucz dostępu pozwala tylko czytać.',
   roles: {

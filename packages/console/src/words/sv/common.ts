@@ -84,7 +84,7 @@ export const common: Words['common'] = {
   uploadImageHint: 'Eller släpp den här: PNG, JPEG, GIF eller WebP, högst 10 MB.',
   service: 'Tjänsten',
   ownTokens: 'Dina åtkomstnycklar',
-  needsRole: 'Bara för den här rollen:',
+  needsRole: 'Bara för:',
   needsSuperuser: 'Bara tjänstens superanvändare kan göra detta.',
   needsWriteScope: 'Din åtkomstnyckel kan bara läsa.',
   roles: {
