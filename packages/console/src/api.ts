@@ -11,10 +11,13 @@ import {
 import { keepPreviousData, MutationCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { type CallInit, recordCall } from './calls'
 import { forgetToken, onTokenChange, readToken } from './session'
+import { isHeld } from './unsaved'
 
 export type Schema = components['schemas']
 
-const connect = (): Client => createClient({ url: location.origin, token: readToken() ?? undefined })
+/** A person waits for the answer, so the client gives up sooner than a program would. */
+const patience = { maxRetries: 2, maxPauseMs: 5000 }
+const connect = (): Client => createClient({ url: location.origin, token: readToken() ?? undefined, ...patience })
 let client = connect()
 
 const send =
@@ -31,7 +34,7 @@ const send =
       if (error instanceof ApiError) {
         end({ status: error.status, requestId: error.requestId })
         // A late answer to an earlier session does not end this one.
-        if (error.status === 401 && token === readToken()) forgetToken()
+        if (error.status === 401 && token === readToken()) forgetToken({ isExpired: true })
       }
       throw error
     }
@@ -81,9 +84,9 @@ export const getWithEtag = <Path extends PathsOf<'get'>, Options extends Init<Pa
 
 export const queries: QueryClient = new QueryClient({
   defaultOptions: {
-    // The client tries lost and overloaded calls again by itself.
-    queries: { staleTime: 10_000, retry: false },
-    mutations: { retry: false },
+    // The client tries lost and overloaded calls again by itself. Without a network they fail, instead of waiting unseen.
+    queries: { staleTime: 10_000, retry: false, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always' },
   },
   // A change can concern everything on the page. After a refused one, the page was probably out of date.
   mutationCache: new MutationCache({ onSettled: () => queries.invalidateQueries() }),
@@ -91,5 +94,5 @@ export const queries: QueryClient = new QueryClient({
 
 onTokenChange(() => {
   client = connect()
-  queries.clear()
+  if (!isHeld()) queries.clear()
 })

@@ -41,15 +41,9 @@ export function useOrganizationId(): string | undefined {
   return person?.editions.find(({ id }) => id === edition)?.organization_id ?? person?.organizations[0]?.id
 }
 
-/** True once it is known that the person may call the operation here. Queries of refused operations do not start. */
-export function useIsAllowed(operation: Operation): boolean {
-  const isLoaded = useCaller() !== undefined
-  return useRefusalReason(operation) === null && isLoaded
-}
-
 const letters = { admin: 'A', manager: 'M', viewer: 'V' } as const
 
-/** Tells why the person may not call the operation here. Null if the person may. */
+/** Tells why the person may not call the operation here. Null if the person may. Pages show once the person is loaded. */
 export function useRefusalReason(operation: Operation | undefined): string | null {
   const person = useCaller()
   const { edition: id } = useParams({ strict: false })

@@ -1,17 +1,42 @@
 import { ApiError } from '@event-commerce/client'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
-import { useMutation, type UseMutationResult } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useUnsaved } from './unsaved'
 
-/** Headers of a call. The same values are sent with the same key: a lost answer makes nothing twice. */
+/** Headers of a call. */
 export type SendHeaders = { 'Idempotency-Key': string }
 
-/** A key for the attempts to send these values. Other values get another key. */
-export function useIdempotencyKey(values: unknown): SendHeaders {
-  const json = JSON.stringify(values)
-  // eslint-disable-next-line react-hooks/exhaustive-deps
-  return useMemo(() => ({ 'Idempotency-Key': crypto.randomUUID() }), [json])
+/** True if the service has refused the call for good. After other errors nobody knows whether it did its work. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 409
+
+/**
+ * A mutation whose calls have an Idempotency-Key. Until an attempt has its answer, the same values are sent with the
+ * same key, so a lost answer makes nothing twice. A refusal belongs to its key: the next attempt needs another one.
+ */
+function useKeyedMutation<Values, Result>(
+  send: (values: Values, headers: SendHeaders) => Promise<Result>,
+  options: Pick<UseMutationOptions<Result, Error, Values>, 'onSuccess' | 'onError'>,
+): UseMutationResult<Result, Error, Values> {
+  const keys = useRef(new Map<string | undefined, string>())
+  return useMutation({
+    mutationFn: async (values: Values) => {
+      const json = JSON.stringify(values)
+      const key = keys.current.get(json) ?? crypto.randomUUID()
+      keys.current.set(json, key)
+      try {
+        const result = await send(values, { 'Idempotency-Key': key })
+        keys.current.delete(json)
+        return result
+      } catch (error) {
+        if (isRefused(error)) keys.current.delete(json)
+        throw error
+      }
+    },
+    ...options,
+  })
 }
 
 interface FormOptions<Values, Result> {
@@ -49,18 +74,14 @@ export function useSentForm<Values extends Record<string, unknown>, Result>({
 }: FormOptions<Values, Result>): SentForm<Values, Result> {
   const [shown, setShown] = useState<readonly string[]>([])
   const form = useForm<Values>({ initialValues })
-  // The service answers a key that it has refused with the same refusal, although the cause may be gone.
-  const [refusals, setRefusals] = useState(0)
-  const headers = useIdempotencyKey([form.values, refusals])
-  const mutation = useMutation({
-    mutationFn: (values: Values) => send(values, headers),
+  useUnsaved(form.isDirty())
+  const mutation = useKeyedMutation(send, {
     onSuccess: (result) => {
       setShown([])
       if (done) notifications.show({ message: done, color: 'teal' })
       return onSent?.(result)
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.status < 500) setRefusals((count) => count + 1)
       const faults = error instanceof ApiError ? error.errors : []
       const atFields = faults.flatMap(({ pointer, detail }) =>
         pointer !== null && hasField(form.values, fieldOf(pointer)) ? [{ pointer, detail }] : [],
@@ -78,9 +99,7 @@ export function useChange<Values, Result>(
   send: (values: Values, headers: SendHeaders) => Promise<Result>,
   { done, onSent }: { done?: string; onSent?: (result: Result) => unknown } = {},
 ): UseMutationResult<Result, Error, Values> {
-  return useMutation({
-    // A click after an error is a new attempt: the client itself has repeated lost calls with the first key.
-    mutationFn: (values: Values) => send(values, { 'Idempotency-Key': crypto.randomUUID() }),
+  return useKeyedMutation(send, {
     onSuccess: (result) => {
       if (done) notifications.show({ message: done, color: 'teal' })
       return onSent?.(result)

@@ -20,6 +20,8 @@ export const shell = createRoute({
   id: 'shell',
   beforeLoad: ({ location }) => {
     if (!readToken() || readPendingSignIn()) throw redirect({ to: '/sign-in', search: { to: location.publicHref } })
+    // The page waits for the person. Its chunks load meanwhile.
+    void queries.prefetchQuery(caller)
   },
   component: lazyRouteComponent(() => import('./shell'), 'Shell'),
 })

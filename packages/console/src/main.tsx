@@ -10,6 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { queries } from './api'
 import { router } from './router'
 import { onTokenChange, readToken } from './session'
+import { isHeld } from './unsaved'
 import { words } from './words'
 
 // A deployment removes the chunks of the page that is open. Load the new page once. While versions change, a chunk can
@@ -25,7 +26,7 @@ addEventListener('vite:preloadError', async (event) => {
 
 // Pages behind the sign-in lead there when the session has ended.
 onTokenChange(() => {
-  if (readToken() === null) void router.invalidate()
+  if (readToken() === null && !isHeld()) void router.invalidate()
 })
 
 // The policy of the page allows <style> elements with this nonce.

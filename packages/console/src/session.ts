@@ -13,7 +13,7 @@ type Message =
   | { type: 'answer'; id: string; token: string; activeAt: number }
   /** Somebody signed in. Tabs that wait for a sign-in take it too. */
   | { type: 'began'; token: string }
-  | { type: 'ended'; token: string }
+  | { type: 'ended'; token: string; isExpired: boolean }
 
 const channel = new BroadcastChannel('ecm-session')
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Only pages of this origin hear a channel.
@@ -24,6 +24,10 @@ const announce = () => listeners.forEach((listener) => listener())
 
 /** The access token of the person in this tab. Null if nobody is signed in. */
 export const readToken = (): string | null => sessionStorage.getItem(key)
+
+let expired = false
+/** True if the last session ended because the service refused its token, and not because the person left. */
+export const hasExpired = (): boolean => expired
 
 function write(token: string | null): void {
   if (token === null) sessionStorage.removeItem(key)
@@ -38,11 +42,12 @@ export function storeToken(token: string): void {
 }
 
 /** Forgets the token in all tabs, because it is not valid any more or because the person leaves. */
-export function forgetToken(): void {
+export function forgetToken(end: { isExpired: boolean }): void {
   const token = readToken()
   if (token === null) return
+  expired = end.isExpired
   write(null)
-  post({ type: 'ended', token })
+  post({ type: 'ended', token, isExpired: expired })
 }
 
 /** Calls the listener when somebody signs in or out. Returns the function that ends this. */
@@ -58,7 +63,10 @@ function listen(): void {
     const token = readToken()
     if (data.type === 'ask' && token !== null) post({ type: 'answer', id: data.id, token, activeAt: readActiveAt() })
     if (data.type === 'began' && token === null) write(data.token)
-    if (data.type === 'ended' && token === data.token) write(null)
+    if (data.type === 'ended' && token === data.token) {
+      expired = data.isExpired
+      write(null)
+    }
   })
   const noteActivity = () => sessionStorage.setItem(activeKey, String(Date.now()))
   addEventListener('focus', noteActivity)

@@ -23,5 +23,5 @@ export async function signOut(leave: () => Promise<void>): Promise<void> {
       notifications.show({ message: authWords.sessionGoesOn, color: 'red', autoClose: false })
   }
   await leave()
-  forgetToken()
+  forgetToken({ isExpired: false })
 }

@@ -85,9 +85,6 @@ export const formatBytes = (bytes: number): string => {
   return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** power)
 }
 
-/** `code` is a language of the API, which writes Swedish as `se`. */
-export const formatLanguage = (code: string): string =>
-  new Intl.DisplayNames(locale, { type: 'language' }).of(code === 'se' ? 'sv' : code) ?? code
 /** Writes a length of time in one unit, such as "12 minutes". */
 export function formatDuration(seconds: number): string {
   const [unit, size] =

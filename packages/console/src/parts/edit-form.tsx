@@ -18,7 +18,7 @@ export interface Version<Resource> {
   etag: string | null
 }
 
-export type EditHeaders = SendHeaders & { 'If-Match': string }
+type EditHeaders = SendHeaders & { 'If-Match': string }
 
 interface Props<Resource, Values> {
   /** The newest version of the resource: the data of `getWithEtag`. */
@@ -94,11 +94,11 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
     ...(fieldOf && { fieldOf }),
   })
   const isDirty = !isSame(form.values, read(base.data))
-  const load = (version: Version<Resource>) => {
+  const load = (version: Version<Resource>, changes: Partial<Values> = {}) => {
     const values = read(version.data)
     setBase(version)
     form.setInitialValues(values)
-    form.setValues(values)
+    form.setValues({ ...values, ...changes })
     form.clearErrors()
     mutation.reset()
   }
@@ -127,6 +127,7 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
               changes={pickChanges(read(base.data), read(latest.data))}
               labels={labels}
               load={() => load(latest)}
+              keep={() => load(latest, pickChanges(read(base.data), form.values))}
             />
           ) : (
             mutation.error && <Refusal error={mutation.error} shown={shown} />
@@ -174,13 +175,15 @@ interface OthersProps {
   changes: Record<string, unknown>
   labels: Partial<Record<string, string>>
   load: () => void
+  /** Loads the new version without losing what the person has typed. */
+  keep: () => void
 }
 
 const writeValue = (value: unknown): string =>
   value === null || value === '' ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Says that somebody else has changed the resource, and what. */
-const OthersChanges = ({ changes, labels, load }: OthersProps) => (
+const OthersChanges = ({ changes, labels, load, keep }: OthersProps) => (
   <Alert color="red" variant="outline" title={words.common.changedMeanwhile} role="alert">
     <Stack gap="xs">
       <Text size="sm">{words.common.changedMeanwhileHint}</Text>
@@ -191,9 +194,12 @@ const OthersChanges = ({ changes, labels, load }: OthersProps) => (
           </List.Item>
         ))}
       </List>
-      <Group>
+      <Group gap="xs">
         <Button size="xs" variant="default" onClick={load}>
           {words.common.reload}
+        </Button>
+        <Button size="xs" variant="default" onClick={keep}>
+          {words.common.keepChanges}
         </Button>
       </Group>
     </Stack>

@@ -11,10 +11,17 @@ interface Props<Data> {
   children: (data: Data) => ReactNode
 }
 
-/** Shows the result of a query, its skeleton while it loads, or its error. */
+/** Shows the result of a query, its skeleton while it loads, or its error. An error above a result says that it is old. */
 export function Loaded<Data>({ query, heights = [32, 160, 240], children }: Props<Data>) {
-  if (query.data !== undefined) return children(query.data)
-  if (query.error) return <Refusal error={query.error} retry={query.refetch} />
+  const refusal = query.error && <Refusal error={query.error} retry={query.refetch} />
+  if (query.data !== undefined)
+    return (
+      <>
+        {refusal}
+        {children(query.data)}
+      </>
+    )
+  if (refusal) return refusal
   return (
     <Stack aria-busy aria-label={words.common.loading} role="status">
       {heights.map((height, index) => (

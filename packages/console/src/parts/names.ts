@@ -24,7 +24,9 @@ const currencyNames = new Intl.DisplayNames(locale, { type: 'currency' })
 
 const capitalize = (text: string): string => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
 
-export const nameLanguage = (code: LanguageCode): string => capitalize(languageNames.of(tags[code]) ?? code)
+/** The name of a language of the API, or of any other tag. */
+export const nameLanguage = (code: string): string =>
+  capitalize(languageNames.of((tags as Readonly<Record<string, string>>)[code] ?? code) ?? code)
 export const nameCurrency = (code: CurrencyCode): string =>
   `${code.toUpperCase()} · ${currencyNames.of(code.toUpperCase()) ?? code}`
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useCaller, useRefusalReason } from '../caller'
+import { useRefusalReason } from '../caller'
 import type { Operation } from '../generated/roles'
 import { Empty } from './empty'
 import { Heading } from './heading'
@@ -11,12 +11,9 @@ interface Props {
   children: ReactNode
 }
 
-/** Shows the page only to roles that may call the operation, and the reason to others. */
+/** Shows a page or a part of it only to roles that may call the operation, and the reason to others. */
 export function RoleGate({ operation, title, children }: Props) {
-  const person = useCaller()
   const reason = useRefusalReason(operation)
-  // Until the roles are loaded, the page would make calls that are refused.
-  if (person === undefined) return null
   if (reason === null) return children
   return (
     <>

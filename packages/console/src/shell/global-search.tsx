@@ -118,7 +118,11 @@ function useHits(search: string): { groups: [string, Hit[]][]; isLoading: boolea
           key: person.id,
           title: `${person.first_name} ${person.last_name}`,
           line: person.email ?? '',
-          open: () => void navigate({ to: `/editions/${edition}/customers/${person.id}` as never }),
+          open: () =>
+            void navigate({
+              to: '/editions/$edition/customers/$customer',
+              params: { edition: edition ?? '', customer: person.id },
+            }),
         })),
       ],
       [

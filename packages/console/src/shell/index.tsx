@@ -19,19 +19,22 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { caller, storeLastEdition, useEditionId } from '../caller'
 import { forgetCalls } from '../calls'
 import { lazyDialog } from '../parts/lazy-dialog'
+import { Loaded } from '../parts/loaded'
 import { linkTo } from '../parts/record-link'
-import { Refusal } from '../parts/refusal'
 import { onTokenChange, readToken } from '../session'
 import { signOut } from '../sign-out'
+import { isHeld } from '../unsaved'
 import { changeLanguage, language, type Language, languages, words } from '../words'
 import { GlobalSearch } from './global-search'
 import { Navigation } from './navigation'
 
 const CallPanel = lazyDialog(async () => (await import('./call-panel')).CallPanel)
+const ExpiredSession = lazyDialog(async () => (await import('./expired-session')).ExpiredSession)
 
 /** The frame of every page behind the sign-in. */
 export function Shell() {
   const token = useSyncExternalStore(onTokenChange, readToken)
+  const person = useQuery(caller)
   const { pathname } = useLocation()
   const { edition } = useParams({ strict: false })
   const [isMenuOpen, menu] = useDisclosure()
@@ -41,7 +44,7 @@ export function Shell() {
   }, [edition])
   useEffect(forgetCalls, [pathname])
   // The router is on its way to the page to sign in.
-  if (token === null) return null
+  if (token === null && !isHeld()) return null
   return (
     <AppShell
       header={{ height: 52 }}
@@ -84,17 +87,12 @@ export function Shell() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <PersonOrRefusal />
+        <Loaded query={person}>{() => <Outlet />}</Loaded>
       </AppShell.Main>
       <CallPanel isOpen={areCallsOpen} close={() => setCallsOpen(false)} />
+      <ExpiredSession isOpen={token === null} />
     </AppShell>
   )
-}
-
-function PersonOrRefusal() {
-  const person = useQuery(caller)
-  if (person.error && !person.data) return <Refusal error={person.error} retry={person.refetch} />
-  return <Outlet />
 }
 
 /** The editions by organisation. On another edition the same page opens, if it is a list. */

@@ -3,11 +3,11 @@ import { IconDots, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api'
-import { useRefusalReason } from '../../caller'
 import { useChange } from '../../form'
 import type { Operation } from '../../generated/roles'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
+import { MenuAction } from '../../parts/menu-action'
 import { useSearchChange } from '../../parts/search-change'
 import { formatCount, loadWords, plural, words } from '../../words'
 import { countRetryable, findReason } from './allowed'
@@ -106,7 +106,9 @@ interface MoreProps {
 
 function MoreActions({ allowed, isActive, open }: MoreProps) {
   const item = (dialog: Open, operation: Operation, label: string, isRed = false) => (
-    <MoreItem operation={operation} label={label} isRed={isRed} onClick={() => open(dialog)} />
+    <MenuAction operation={operation} color={isRed ? 'red' : undefined} onClick={() => open(dialog)}>
+      {label}
+    </MenuAction>
   )
   return (
     <Menu position="bottom-end" shadow="md">
@@ -121,23 +123,6 @@ function MoreActions({ allowed, isActive, open }: MoreProps) {
         {allowed.includes('delete') && item('delete', 'deleteCampaign', `${words.common.delete}…`, true)}
       </Menu.Dropdown>
     </Menu>
-  )
-}
-
-interface ItemProps {
-  operation: Operation
-  label: string
-  isRed: boolean
-  onClick: () => void
-}
-
-function MoreItem({ operation, label, isRed, onClick }: ItemProps) {
-  const refusal = useRefusalReason(operation)
-  return (
-    <Menu.Item color={isRed ? 'red' : undefined} disabled={refusal !== null} onClick={onClick}>
-      {label}
-      {refusal !== null && <Text size="xs">{refusal}</Text>}
-    </Menu.Item>
   )
 }
 

@@ -10,7 +10,7 @@ const t = await loadWords('campaigns')
 
 /** Who gets it, and by which channel. */
 export function AudienceStep({ campaign, edit: { values, set } }: { campaign: CampaignDetail; edit: DraftEdit }) {
-  const { edition } = useParams({ strict: false })
+  const { edition = '' } = useParams({ strict: false })
   const { segment } = campaign
   const [name, setName] = useState(values.name)
   // A segment belongs to a channel, so another channel is stored together with its first segment.
@@ -52,7 +52,11 @@ export function AudienceStep({ campaign, edit: { values, set } }: { campaign: Ca
         <Text size="sm" mt={6}>
           {t.types[readType(campaign)]}
           {segment.status === 'ready' && ` ${plural(segment.user_count, t.lastCalculated)}`}{' '}
-          <Link className="link" to={`/editions/${edition}/segments/${values.segment_id}` as never}>
+          <Link
+            className="link"
+            to="/editions/$edition/segments/$segment"
+            params={{ edition, segment: values.segment_id }}
+          >
             {t.openSegment}
           </Link>
         </Text>

@@ -1,19 +1,10 @@
 import { Group } from '@mantine/core'
+import { campaignTones } from '../../parts/campaign-tones'
 import { Status, type Tone } from '../../parts/status'
 import { loadWords } from '../../words'
-import type { Approval, Campaign, CampaignStatusCode } from './types'
+import type { Approval, Campaign } from './types'
 
 const t = await loadWords('campaigns')
-
-const tones: Record<CampaignStatusCode, Tone> = {
-  draft: 'none',
-  scheduled: 'wait',
-  calculating: 'wait',
-  sending: 'wait',
-  sent: 'good',
-  failed: 'bad',
-  cancelled: 'none',
-}
 
 const approvalTones: Record<Approval['status'], Tone> = {
   requested: 'act',
@@ -25,7 +16,7 @@ const approvalTones: Record<Approval['status'], Tone> = {
 /** The status, with what keeps the campaign from going on. */
 export const CampaignStatus = ({ campaign: { status, is_paused, approval } }: { campaign: Campaign }) => (
   <Group gap={6} component="span">
-    <Status tone={tones[status]} label={t.statuses[status]} />
+    <Status tone={campaignTones[status]} label={t.statuses[status]} />
     {is_paused && <Status tone="act" label={t.paused} />}
     {approval && (status === 'draft' || status === 'scheduled') && <ApprovalStatus status={approval.status} />}
   </Group>

@@ -55,7 +55,7 @@ function CampaignFacts({ campaign, edition }: { campaign: CampaignDetail; editio
   return (
     <>
       {t.channels[channel]} {t.to}{' '}
-      <Link className="link" to={`/editions/${edition}/segments/${segment.id}` as never}>
+      <Link className="link" to="/editions/$edition/segments/$segment" params={{ edition, segment: segment.id }}>
         {segment.name}
       </Link>
       {started_at !== null ? (

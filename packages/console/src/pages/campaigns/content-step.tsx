@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { get, getList } from '../../api'
 import { useEdition } from '../../caller'
-import { formatCount, formatLanguage, loadWords, plural, words } from '../../words'
+import { nameLanguage } from '../../parts/names'
+import { formatCount, loadWords, plural, words } from '../../words'
 import type { DraftEdit } from './draft'
 import { MessagePreview } from './message-preview'
 import type { CampaignDetail } from './types'
@@ -60,11 +61,15 @@ function EmailContent({ edit: { values, set } }: { edit: DraftEdit }) {
       />
       <Group gap="md" fz="sm">
         {id !== null && (
-          <Link className="link" to={`/editions/${edition?.id}/email-messages/${id}` as never}>
+          <Link
+            className="link"
+            to="/editions/$edition/email-messages/$message"
+            params={{ edition: edition?.id ?? '', message: id }}
+          >
             {t.editMessage}
           </Link>
         )}
-        <Link className="link" to={`/editions/${edition?.id}/email-messages` as never}>
+        <Link className="link" to="/editions/$edition/email-messages" params={{ edition: edition?.id ?? '' }}>
           {t.allMessages}
         </Link>
       </Group>
@@ -93,7 +98,7 @@ function Sender() {
       </Text>{' '}
       {sender}
       {reply !== null && ` · ${t.replyTo} ${reply}`}{' '}
-      <Link className="link" to={`/editions/${edition.id}/settings` as never}>
+      <Link className="link" to="/editions/$edition/settings" params={{ edition: edition.id }}>
         {words.common.edit}
       </Link>
     </Text>
@@ -113,7 +118,7 @@ function SmsContent({ campaign, edit: { values, set } }: Props) {
           {t.from}
         </Text>{' '}
         {edition.sms_sender_name === 'Unset' ? t.smsSenderUnset : edition.sms_sender_name}{' '}
-        <Link className="link" to={`/editions/${edition.id}/settings` as never}>
+        <Link className="link" to="/editions/$edition/settings" params={{ edition: edition.id }}>
           {words.common.edit}
         </Link>
       </Text>
@@ -121,7 +126,7 @@ function SmsContent({ campaign, edit: { values, set } }: Props) {
         <Tabs.List>
           {languages.map((language) => (
             <Tabs.Tab key={language} value={language} px="xs">
-              {formatLanguage(language)}
+              {nameLanguage(language)}
               {(bodies[language] ?? '').trim() === '' && (
                 <Text component="span" size="xs" c="dimmed">
                   {' '}
@@ -169,14 +174,14 @@ function SmsText({ language, defaultLanguage, value, onChange }: TextProps) {
     <>
       <Textarea
         ref={field}
-        label={t.smsText.replace('#', () => formatLanguage(language))}
+        label={t.smsText.replace('#', () => nameLanguage(language))}
         autosize
         minRows={4}
         maxRows={14}
         maxLength={1600}
         value={value}
         placeholder={
-          language === defaultLanguage ? undefined : t.smsFallback.replace('#', () => formatLanguage(defaultLanguage))
+          language === defaultLanguage ? undefined : t.smsFallback.replace('#', () => nameLanguage(defaultLanguage))
         }
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />

@@ -2,7 +2,7 @@ import { Progress, Table, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { get, type Schema } from '../../api'
-import { useIsAllowed } from '../../caller'
+import { useRefusalReason } from '../../caller'
 import { Section } from '../../parts/section'
 import { formatCount, formatPercent, loadWords, plural } from '../../words'
 import { SegmentButton } from './segment-dialog'
@@ -53,7 +53,7 @@ export function Engagement({ campaign, stats }: { campaign: CampaignDetail; stat
 
 /** The people who did not do something are counted by the list of recipients alone. */
 function useNegatives(campaign: CampaignDetail, hasSent: boolean): (number | undefined)[] {
-  const isAllowed = useIsAllowed('listCampaignRecipients')
+  const isAllowed = useRefusalReason('listCampaignRecipients') === null
   const results = useQueries({
     queries: (['not_opened', 'not_clicked'] as const).map((engagement) => ({
       ...get('/v1/campaigns/{id}/recipients', {

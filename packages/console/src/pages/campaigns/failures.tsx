@@ -2,7 +2,7 @@ import { Group, Stack, Table, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { get } from '../../api'
-import { useIsAllowed } from '../../caller'
+import { useRefusalReason } from '../../caller'
 import { Section } from '../../parts/section'
 import { formatCount, loadWords, plural } from '../../words'
 import { RetryButton } from './actions'
@@ -66,7 +66,7 @@ const skipReasons = [
 export function LeftOut({ campaign }: { campaign: CampaignDetail }) {
   const { edition = '' } = useParams({ strict: false })
   const { id, skipped_count, total_recipients, status } = campaign
-  const isAllowed = useIsAllowed('listCampaignRecipients')
+  const isAllowed = useRefusalReason('listCampaignRecipients') === null
   const counts = useQueries({
     queries: skipReasons.map((reason) => ({
       ...get('/v1/campaigns/{id}/recipients', {

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { api, type Schema } from '../../api'
 import { useEdition } from '../../caller'
 import { EmailFrame } from '../../parts/email-frame'
+import { nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
-import { formatLanguage, loadWords, plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 
 const t = await loadWords('campaigns')
 type Language = NonNullable<Schema['SendTestMessage']['languages']>[number]
@@ -36,7 +37,7 @@ export function MessagePreview({ id }: { id: string }) {
           <List size="sm">
             {missing_translations.map((missing) => (
               <List.Item key={JSON.stringify(missing)}>
-                {t.missingIn.replace('#', () => formatLanguage(language))}: {describe(missing)}
+                {t.missingIn.replace('#', () => nameLanguage(language))}: {describe(missing)}
               </List.Item>
             ))}
             {unknown_variables.map((unknown) => (
@@ -62,7 +63,7 @@ export function MessagePreview({ id }: { id: string }) {
             allowDeselect={false}
             value={language}
             onChange={setChosen}
-            data={edition.enabled_languages.map((code) => ({ value: code, label: formatLanguage(code) }))}
+            data={edition.enabled_languages.map((code) => ({ value: code, label: nameLanguage(code) }))}
           />
         }
       />

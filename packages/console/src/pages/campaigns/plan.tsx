@@ -3,9 +3,10 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Schema } from '../../api'
+import { nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
 import { Time } from '../../parts/time'
-import { formatCount, formatDuration, formatLanguage, formatMoney, loadWords, plural } from '../../words'
+import { formatCount, formatDuration, formatMoney, loadWords, plural } from '../../words'
 import { type Step, stepOf } from './steps'
 import type { CampaignDetail, Plan } from './types'
 
@@ -54,7 +55,7 @@ const plainCodes: readonly string[] = [
 /** A fault of an SMS text is at its language. */
 function describeFault({ code, attr, detail }: Fault): string {
   const [, language] = attr?.split('.') ?? []
-  if (code === 'untranslated_language' && attr?.startsWith('sms_body.') && language) return formatLanguage(language)
+  if (code === 'untranslated_language' && attr?.startsWith('sms_body.') && language) return nameLanguage(language)
   return plainCodes.includes(code) ? '' : detail
 }
 
@@ -84,11 +85,11 @@ function FaultItem({ faults, go }: { faults: readonly Fault[]; go: FaultListProp
 }
 
 function FaultLink({ fault, go }: { fault: Fault; go: FaultListProps['go'] }) {
-  const { edition } = useParams({ strict: false })
+  const { edition = '' } = useParams({ strict: false })
   const step = stepOf(fault)
   if (fault.attr === 'edition_id')
     return (
-      <Link className="link" to={`/editions/${edition}/settings` as never}>
+      <Link className="link" to="/editions/$edition/settings" params={{ edition }}>
         {t.openSettings}
       </Link>
     )
@@ -225,12 +226,12 @@ function Languages({ audience, isSms }: { audience: Audience; isSms: boolean }) 
           {rows.map(({ language, text_language, recipients, sms_parts }) => (
             <Table.Tr key={language}>
               <Table.Td>
-                {formatLanguage(language)}
+                {nameLanguage(language)}
                 {text_language === null && ` · ${t.noText}`}
                 {text_language !== null && text_language !== language && (
                   <Text component="span" size="sm" c="dimmed">
                     {' '}
-                    · {t.readsText.replace('#', () => formatLanguage(text_language))}
+                    · {t.readsText.replace('#', () => nameLanguage(text_language))}
                   </Text>
                 )}
               </Table.Td>
@@ -249,7 +250,7 @@ function Languages({ audience, isSms }: { audience: Audience; isSms: boolean }) 
       </Table>
       {audience.other_languages.map(({ language, recipients }) => (
         <Text key={language} size="xs" c="dimmed">
-          {language === null ? t.unknownLanguage : t.otherLanguage.replace('#', () => formatLanguage(language))}:{' '}
+          {language === null ? t.unknownLanguage : t.otherLanguage.replace('#', () => nameLanguage(language))}:{' '}
           {plural(recipients, t.people)}
         </Text>
       ))}

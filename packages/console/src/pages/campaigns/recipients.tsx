@@ -2,15 +2,16 @@ import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { getList } from '../../api'
-import { useCaller, useIsAllowed, useRefusalReason } from '../../caller'
+import { useCaller, useRefusalReason } from '../../caller'
 import { Empty } from '../../parts/empty'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
+import { nameLanguage } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Status, type Tone } from '../../parts/status'
 import { Time } from '../../parts/time'
-import { formatCount, formatLanguage, loadWords, plural, words } from '../../words'
+import { formatCount, loadWords, plural, words } from '../../words'
 import { CampaignStatus } from './campaign-status'
 import { campaignQuery } from './draft'
 import { type RecipientFilter, SegmentButton } from './segment-dialog'
@@ -56,7 +57,7 @@ const columns: Column<Recipient>[] = [
   },
   { key: 'address', label: t.address, cell: ({ address }) => <span className="break">{address}</span> },
   { key: 'state', label: words.common.status, cell: (recipient) => <State recipient={recipient} /> },
-  { key: 'language', label: words.common.language, cell: ({ language }) => formatLanguage(language) },
+  { key: 'language', label: words.common.language, cell: ({ language }) => nameLanguage(language) },
   { key: 'sent', label: t.sentAt, sort: 'sent_at', cell: ({ sent_at }) => time(sent_at) },
   { key: 'delivered', label: t.engagements.delivered, isHidden: true, cell: ({ delivered_at }) => time(delivered_at) },
   { key: 'opened', label: t.engagements.opened, cell: ({ opened_at }) => time(opened_at) },
@@ -100,7 +101,6 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
   const { id, name } = campaign
   const search = route.useSearch()
   const refusal = useRefusalReason('listCampaignRecipients')
-  const isAllowed = useIsAllowed('listCampaignRecipients')
   const links = useQuery(getList('/v1/campaigns/{id}/links', { params: { path: { id }, query: { page_size: 500 } } }))
   const { link, ordering, ...others } = search
   const query = {
@@ -111,7 +111,7 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
   }
   const list = useQuery({
     ...getList('/v1/campaigns/{id}/recipients', { params: { path: { id }, query } }),
-    enabled: isAllowed,
+    enabled: refusal === null,
     refetchInterval: isRunning(campaign.status) ? 3000 : 30_000,
   })
   const urls = Object.fromEntries((links.data?.results ?? []).map(({ position, url }) => [String(position), url]))
@@ -145,7 +145,10 @@ function RecipientList({ campaign }: { campaign: CampaignDetail }) {
               column.key === 'address' && isOfOrganization ? { ...column, sort: 'address' } : column,
             )}
             rowKey={(recipient) => recipient.id}
-            link={(recipient) => ({ to: `/editions/${edition}/customers/${recipient.id}` as never })}
+            link={(recipient) => ({
+              to: '/editions/$edition/customers/$customer',
+              params: { edition, customer: recipient.id },
+            })}
             pageSize={pageSize}
             countLabel={(count) => plural(count, t.people)}
             empty={{ title: t.noRecipients, hint: t.noRecipientsHint }}

@@ -71,7 +71,7 @@ interface DialogProps extends Props {
 
 function SegmentDialog({ campaign, filter, name, isOpen, close }: DialogProps) {
   const navigate = useNavigate()
-  const { edition } = useParams({ strict: false })
+  const { edition = '' } = useParams({ strict: false })
   const { state, ...others } = filter
   return (
     <FormDialog
@@ -95,7 +95,9 @@ function SegmentDialog({ campaign, filter, name, isOpen, close }: DialogProps) {
         return (await api.POST('/v1/campaigns/{id}/segments', { params: { path: { id: campaign.id } }, headers, body }))
           .data
       }}
-      onSent={({ id }: Schema['Segment']) => navigate({ to: `/editions/${edition}/segments/${id}` as never })}
+      onSent={({ id }: Schema['Segment']) =>
+        navigate({ to: '/editions/$edition/segments/$segment', params: { edition, segment: id } })
+      }
     >
       {(form) => (
         <Stack gap="sm">

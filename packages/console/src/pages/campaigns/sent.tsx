@@ -6,9 +6,10 @@ import { api, get } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { Facts } from '../../parts/facts'
 import { FormDialog } from '../../parts/form-dialog'
+import { nameLanguage } from '../../parts/names'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
-import { formatLanguage, loadWords, plural, words } from '../../words'
+import { loadWords, plural, words } from '../../words'
 import { ApprovalSection } from './approval'
 import { formatWindow, SendWindowFields } from './send-window'
 import { type CampaignDetail, isRunning, readType } from './types'
@@ -54,7 +55,7 @@ export function Sent({ campaign }: { campaign: CampaignDetail }) {
 }
 
 function Message({ campaign: { email_message_id: id } }: { campaign: CampaignDetail }) {
-  const { edition } = useParams({ strict: false })
+  const { edition = '' } = useParams({ strict: false })
   const message = useQuery({
     ...get('/v1/email-messages/{id}', { params: { path: { id: id ?? '' } } }),
     enabled: id !== null,
@@ -62,7 +63,7 @@ function Message({ campaign: { email_message_id: id } }: { campaign: CampaignDet
   if (id === null) return <>{words.common.none}</>
   if (message.error) return <>{t.messageGone}</>
   return (
-    <Link className="link" to={`/editions/${edition}/email-messages/${id}` as never}>
+    <Link className="link" to="/editions/$edition/email-messages/$message" params={{ edition, message: id }}>
       {message.data?.title ?? id}
     </Link>
   )
@@ -74,7 +75,7 @@ const SmsTexts = ({ campaign: { sms_body_translations: bodies, sms_sizes } }: { 
       <div key={language}>
         <Group justify="space-between">
           <Text size="sm" fw={600}>
-            {formatLanguage(language)}
+            {nameLanguage(language)}
           </Text>
           <Text size="xs" c="dimmed">
             {sms_sizes[language] && plural(sms_sizes[language].parts, t.smsCount)}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { get, queries, type Schema } from '../../api'
-import { useIsAllowed, useRefusalReason } from '../../caller'
+import { useRefusalReason } from '../../caller'
 import { campaignQuery } from './draft'
 import { isStartable } from './types'
 
@@ -17,12 +17,11 @@ export function stepOf({ attr, code }: Pick<Schema['FieldProblem'], 'attr' | 'co
 /** What a start would do now, for those who may know it. */
 export const usePlan = (id: string, enabled: boolean) => {
   const refusal = useRefusalReason('planCampaign')
-  const isAllowed = useIsAllowed('planCampaign')
   const plan = get('/v1/campaigns/{id}/plan', { params: { path: { id } } })
   // A campaign that was just started has no plan any more, before the page shows that.
   const hasPlan = () => isStartable(queries.getQueryData(campaignQuery(id).queryKey)?.data.status ?? 'draft')
   return {
-    query: useQuery({ ...plan, enabled: () => enabled && isAllowed && hasPlan(), refetchInterval: 30_000 }),
+    query: useQuery({ ...plan, enabled: () => enabled && refusal === null && hasPlan(), refetchInterval: 30_000 }),
     refusal,
   }
 }

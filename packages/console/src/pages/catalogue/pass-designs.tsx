@@ -1,10 +1,10 @@
 import { Alert, ColorInput, Grid, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { get, type Schema } from '../../api'
+import type { Schema } from '../../api'
 import { useEdition, useEditionId } from '../../caller'
 import { ImageField } from '../../parts/image-field'
+import { useProductNames } from '../../parts/product-names'
 import { fill, loadWords, words } from '../../words'
 import { computeContrast } from './contrast'
 import { PassPicture } from './pass-picture'
@@ -33,17 +33,8 @@ const toBody = (values: Partial<Values>) =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value === '' && key !== 'name' ? null : value]))
 
 /** All products of the edition by id: it has at most 500. */
-function useProductNames(): Record<string, string> {
-  const edition = useEditionId()
-  const products = useQuery({
-    ...get('/v1/products', { params: { query: { edition_id: edition, page_size: 500, ordering: ['name'] } } }),
-    enabled: edition !== undefined,
-  })
-  return Object.fromEntries((products.data?.results ?? []).map(({ id, name }) => [id, name]))
-}
-
 function ProductCell({ id }: { id: string | null }) {
-  const names = useProductNames()
+  const names = useProductNames(useEditionId() ?? '')
   return <>{id === null ? t.allProducts : (names[id] ?? id)}</>
 }
 
@@ -87,7 +78,7 @@ const kind: ResourceKind<PassDesign, Values> = {
 
 function PassFields({ form, row }: { form: UseFormReturnType<Values>; row: PassDesign | null }) {
   const edition = useEdition()
-  const products = useProductNames()
+  const products = useProductNames(useEditionId() ?? '')
   const { background_color, foreground_color, label_color } = form.values
   const contrasts = [foreground_color, label_color].flatMap((color) => computeContrast(background_color, color) ?? [])
   const lowest = contrasts.length === 0 ? minContrast : Math.min(...contrasts)

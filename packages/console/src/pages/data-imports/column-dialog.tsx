@@ -44,7 +44,7 @@ const readReplacements = (map: ValueMap): Replacement[] =>
     isLeftOut: 'ignore_row' in entry,
   }))
 
-export const buildValueMap = (replacements: readonly Replacement[]): ValueMap => {
+const buildValueMap = (replacements: readonly Replacement[]): ValueMap => {
   const entries = replacements
     .filter(({ from }) => from.trim() !== '')
     .map(({ from, to, isLeftOut }) => [from, isLeftOut ? { ignore_row: true as const } : { to }] as const)

@@ -5,11 +5,11 @@ import { getList, type Schema } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
+import { ImportStatus } from '../../parts/import-status'
 import { type Column, RecordList } from '../../parts/record-list'
 import { RoleGate } from '../../parts/role-gate'
 import { Time } from '../../parts/time'
 import { formatCount, loadWords, plural, words } from '../../words'
-import { ImportStatus } from './import-status'
 import { isRunning } from './steps'
 
 const route = getRouteApi('/shell/editions/$edition/imports')

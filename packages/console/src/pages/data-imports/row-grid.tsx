@@ -90,7 +90,7 @@ function Outcome({
           {label}
         </Link>
       ) : user_id !== null && undo_outcome !== 'undone' ? (
-        <Link className="link" to={`/editions/${edition}/customers/${user_id}` as never}>
+        <Link className="link" to="/editions/$edition/customers/$customer" params={{ edition, customer: user_id }}>
           {label}
         </Link>
       ) : (

@@ -4,46 +4,20 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get, type Schema } from '../../api'
 import { useRefusalReason } from '../../caller'
+import { campaignTones } from '../../parts/campaign-tones'
+import { ImportStatus, importTones } from '../../parts/import-status'
 import { Loaded } from '../../parts/loaded'
 import { Section } from '../../parts/section'
-import { Status, type Tone } from '../../parts/status'
+import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { formatCount, formatPercent, loadWords, plural, words } from '../../words'
 
 const campaignsWords = await loadWords('campaigns')
-const dataImportsWords = await loadWords('dataImports')
 
 const t = await loadWords('home')
 
 type Campaign = Schema['CampaignList']
 type DataImport = Schema['DataImport']
-
-const campaignTones: Record<Campaign['status'], Tone> = {
-  draft: 'none',
-  scheduled: 'wait',
-  calculating: 'wait',
-  sending: 'wait',
-  sent: 'good',
-  failed: 'bad',
-  cancelled: 'none',
-}
-
-const importTones: Record<DataImport['status'], Tone> = {
-  draft: 'act',
-  parsing: 'wait',
-  mapping_columns: 'act',
-  processing_columns: 'wait',
-  mapping_products: 'act',
-  ready: 'act',
-  importing: 'wait',
-  cancelling: 'wait',
-  completed: 'good',
-  completed_with_errors: 'bad',
-  failed: 'bad',
-  cancelled: 'none',
-  undoing: 'wait',
-  undone: 'none',
-}
 
 const refundStatuses = ['pending', 'failed', 'processing'] as const
 const refundTones = { pending: 'act', failed: 'bad', processing: 'wait' } as const
@@ -75,7 +49,7 @@ function RefundCount({ edition, status }: { edition: string; status: (typeof ref
             </Text>
           ) : (
             <Text size="sm" component="span">
-              <Link className="link" to={`/editions/${edition}/refunds` as never} search={{ status } as never}>
+              <Link className="link" to="/editions/$edition/refunds" params={{ edition }} search={{ status } as never}>
                 {formatCount(count)}
               </Link>
             </Text>
@@ -185,7 +159,7 @@ export function NewestImports({ edition }: { edition: string }) {
       row={({ id, name, status, progress, failed_orders, invalid_rows, modified }) => ({
         id,
         name,
-        mark: <Status tone={importTones[status]} label={dataImportsWords.statuses[status]} />,
+        mark: <ImportStatus status={status} />,
         line: (
           <>
             {importTones[status] === 'wait' && `${formatPercent(progress / 100)} · `}

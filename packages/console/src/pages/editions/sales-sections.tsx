@@ -53,7 +53,7 @@ export function SalesNumbers({ edition }: { edition: Edition }) {
               label: words.common.entries.customers,
               value: customers.data ? formatCount(customers.data.count) : '…',
               hint: (
-                <Link className="link" to={`/editions/${edition.id}/customers` as never}>
+                <Link className="link" to="/editions/$edition/customers" params={{ edition: edition.id }}>
                   {t.showAll}
                 </Link>
               ),

@@ -7,10 +7,10 @@ import { api, get, type Schema } from '../../api'
 import type { Operation } from '../../generated/roles'
 import { ActionButton } from '../../parts/action-button'
 import type { Version } from '../../parts/edit-form'
+import { EditionState } from '../../parts/edition-state'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { linkTo } from '../../parts/record-link'
-import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { fill, loadWords, plural } from '../../words'
 import { healthOf } from './checks'
@@ -18,15 +18,6 @@ import { healthOf } from './checks'
 const t = await loadWords('editionSettings')
 
 type Edition = Schema['EditionDetail']
-
-function EditionState({ edition }: { edition: Edition }) {
-  if (edition.is_archived) return <Status tone="none" label={t.states.archived} />
-  return edition.is_draft ? (
-    <Status tone="act" label={t.states.draft} />
-  ) : (
-    <Status tone="good" label={t.states.published} />
-  )
-}
 
 /** The steps between the states of an edition. */
 const steps = {

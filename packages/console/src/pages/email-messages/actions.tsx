@@ -3,9 +3,10 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconCopy, IconDots, IconSend, IconTemplate, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../api'
-import { useCaller, useEditionId, useOrganizationId, useRefusalReason } from '../../caller'
+import { useCaller, useEditionId, useOrganizationId } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
+import { MenuAction } from '../../parts/menu-action'
 import { SendTest } from '../../parts/send-test'
 import { loadWords, words } from '../../words'
 
@@ -22,8 +23,6 @@ export function MessageActions({ message }: Props) {
   const [isCopying, copy] = useDisclosure()
   const [isAdopting, adopt] = useDisclosure()
   const [isDeleting, remove] = useDisclosure()
-  const cannotDelete = useRefusalReason('deleteEmailMessage')
-  const cannotCopy = useRefusalReason('duplicateEmailMessage')
   const organization = useOrganizationId() ?? ''
   return (
     <>
@@ -53,23 +52,22 @@ export function MessageActions({ message }: Props) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item
+          <MenuAction
             leftSection={<IconCopy size={16} aria-hidden />}
-            disabled={cannotCopy !== null}
-            title={cannotCopy ?? undefined}
+            operation="duplicateEmailMessage"
             onClick={copy.open}
           >
             {t.duplicate}
-          </Menu.Item>
-          <Menu.Item
+          </MenuAction>
+          <MenuAction
             color="red"
             leftSection={<IconTrash size={16} aria-hidden />}
-            disabled={cannotDelete !== null || message.locked}
-            title={cannotDelete ?? (message.locked ? t.platformHint : undefined)}
+            operation="deleteEmailMessage"
+            reason={message.locked ? t.platformHint : null}
             onClick={remove.open}
           >
             {words.common.delete}
-          </Menu.Item>
+          </MenuAction>
         </Menu.Dropdown>
       </Menu>
       <Modal opened={isTesting} onClose={test.close} title={t.sendTest} size="lg">

@@ -206,7 +206,7 @@ function SenderLine() {
   return (
     <Text size="sm" c="dimmed" className="break">
       {t.sender}: {edition.email_sender_name ?? edition.full_name} {edition.email_sender_address ?? t.platformSender}{' '}
-      <Link className="link" to={'/editions/$edition/settings' as never} params={{ edition: edition.id } as never}>
+      <Link className="link" to="/editions/$edition/settings" params={{ edition: edition.id }}>
         {t.changeSender}
       </Link>
     </Text>

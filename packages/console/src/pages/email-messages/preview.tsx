@@ -32,7 +32,7 @@ interface Props {
 }
 
 /** The texts of faults by the path of their field, with the place in a template. */
-export const readFaults = (error: unknown): Record<string, string> =>
+const readFaults = (error: unknown): Record<string, string> =>
   error instanceof ApiError
     ? Object.fromEntries(
         error.errors.flatMap((fault) =>

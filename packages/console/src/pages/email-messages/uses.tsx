@@ -30,7 +30,11 @@ export function Uses({ message }: { message: Schema['EmailMessageDetail'] }) {
         {isConfirmation && <List.Item>{t.isConfirmation.replace('{edition}', edition?.full_name ?? '')}</List.Item>}
         {list.map(({ id, name }) => (
           <List.Item key={id} className="break">
-            <Link className="link" to={`/editions/${editionId}/campaigns/${id}` as never}>
+            <Link
+              className="link"
+              to="/editions/$edition/campaigns/$campaign"
+              params={{ edition: editionId, campaign: id }}
+            >
               {name}
             </Link>
           </List.Item>

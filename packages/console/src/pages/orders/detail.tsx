@@ -157,7 +157,7 @@ function Customer({ order: { customer }, edition }: { order: OrderDetail; editio
   return (
     <Section title={words.common.customer}>
       <Text fw={600} component="div" className="break">
-        <Link className="link" to={`/editions/${edition}/customers/${api_id}` as never}>
+        <Link className="link" to="/editions/$edition/customers/$customer" params={{ edition, customer: api_id }}>
           {full_name || email || api_id}
         </Link>
       </Text>

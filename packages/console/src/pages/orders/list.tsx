@@ -1,11 +1,12 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { get, getList, type Schema } from '../../api'
+import { getList, type Schema } from '../../api'
 import { ExportButton } from '../../parts/export-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
 import { nameOrder } from '../../parts/name-order'
+import { useProductNames } from '../../parts/product-names'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Time } from '../../parts/time'
 import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
@@ -72,12 +73,6 @@ const listFilters = (products: Readonly<Record<string, string>>): Filter[] => [
 
 /** The filters that the list of tickets has too. */
 const ticketFilters = ['product_id', 'created_after', 'created_before']
-
-function useProductNames(edition: string): Record<string, string> {
-  const query = { edition_id: edition, page_size: 500, ordering: ['name' as const] }
-  const products = useQuery({ ...get('/v1/products', { params: { query } }), staleTime: 60_000 })
-  return Object.fromEntries((products.data?.results ?? []).map(({ id, name }) => [id, name]))
-}
 
 export function Orders() {
   const { edition } = route.useParams()

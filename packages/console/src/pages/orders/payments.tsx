@@ -155,7 +155,7 @@ export function Refunds({ edition, order }: { edition: string; order: string }) 
           {data.results.map((refund) => (
             <Table.Tr key={refund.id}>
               <Table.Td>
-                <Link className="link" to={`/editions/${edition}/refunds/${refund.id}` as never}>
+                <Link className="link" to="/editions/$edition/refunds/$refund" params={{ edition, refund: refund.id }}>
                   {words.states.refundReasons[refund.reason]}
                 </Link>
                 <Text size="sm" c="dimmed" className="break">

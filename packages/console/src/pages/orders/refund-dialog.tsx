@@ -65,7 +65,7 @@ export function RefundDialog({ edition, target, isOpen, close }: Props) {
         const { data } = await api.POST('/v1/refund-requests', { body: { ...body, ...values, ...part }, headers })
         return data
       }}
-      onSent={({ id }) => navigate({ to: `/editions/${edition}/refunds/${id}` as never })}
+      onSent={({ id }) => navigate({ to: '/editions/$edition/refunds/$refund', params: { edition, refund: id } })}
     >
       {(form) => <RefundFields form={form} target={target} />}
     </FormDialog>

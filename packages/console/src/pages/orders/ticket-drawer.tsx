@@ -87,7 +87,8 @@ function TicketFacts({ ticket, order }: { ticket: Ticket; order: Order }) {
             <Link
               key="holder"
               className="link"
-              to={`/editions/${ticket.edition.id}/customers/${ticket.user.api_id}` as never}
+              to="/editions/$edition/customers/$customer"
+              params={{ edition: ticket.edition.id, customer: ticket.user.api_id }}
             >
               {ticket.user.full_name || ticket.user.email}
             </Link>,
@@ -111,7 +112,7 @@ function TicketFacts({ ticket, order }: { ticket: Ticket; order: Order }) {
 }
 
 /** Tells why a ticket cannot be used now. */
-export function explainUnusable({ status, is_unlimited_use, available_uses }: Ticket): string | null {
+function explainUnusable({ status, is_unlimited_use, available_uses }: Ticket): string | null {
   if (status !== 'active') return ordersWords.ticket.unusable[status]
   return !is_unlimited_use && available_uses === 0 ? ordersWords.ticket.unusable.used : null
 }
@@ -215,7 +216,11 @@ function TicketRefunds({ ticket, order }: { ticket: Ticket; order: Order }) {
         )}
         {ticket.refund_requests.map(({ id, status, requested_amount, created }) => (
           <Group key={id} gap="xs" justify="space-between">
-            <Link className="link" to={`/editions/${ticket.edition.id}/refunds/${id}` as never}>
+            <Link
+              className="link"
+              to="/editions/$edition/refunds/$refund"
+              params={{ edition: ticket.edition.id, refund: id }}
+            >
               {formatMoney(requested_amount, currency)}
             </Link>
             <RefundStatus status={status} />

@@ -7,6 +7,7 @@ import { api, get, getList, getWithEtag, type Schema } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { toInstant } from '../../parts/days'
 import { EditDialog } from '../../parts/edit-form'
+import { EditionState } from '../../parts/edition-state'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
@@ -15,7 +16,6 @@ import { type LanguageCode, languageOptions } from '../../parts/names'
 import { linkTo } from '../../parts/record-link'
 import { type Column, RecordList } from '../../parts/record-list'
 import { Section } from '../../parts/section'
-import { Status } from '../../parts/status'
 import { formatCount, formatDate, loadWords, plural, words } from '../../words'
 
 const organizationsWords = await loadWords('organizations')
@@ -27,15 +27,6 @@ const pageSize = 50
 const maxEvents = 500
 
 type Edition = Schema['EditionListItem']
-
-function EditionState({ edition }: { edition: Edition }) {
-  if (edition.is_archived) return <Status tone="none" label={t.states.archived} />
-  return edition.is_draft ? (
-    <Status tone="act" label={t.states.draft} />
-  ) : (
-    <Status tone="good" label={t.states.published} />
-  )
-}
 
 function writeDates({ start_date, end_date, timezone }: Edition): string {
   const [start, end] = [start_date, end_date].map((at) => at && formatDate(at, timezone))

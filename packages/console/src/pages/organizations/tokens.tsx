@@ -182,7 +182,7 @@ const RevokeDialog = ({ token, close, send, isCurrent = false }: RevokeProps) =>
     done={t.revoked}
     initialValues={{}}
     send={(_, headers) => send(headers)}
-    onSent={() => isCurrent && forgetToken()}
+    onSent={() => isCurrent && forgetToken({ isExpired: false })}
   >
     {() => (
       <Text size="sm">

@@ -3,10 +3,11 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconArrowBackUp, IconCopy, IconDots, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../api'
-import { useEditionId, useRefusalReason } from '../../caller'
+import { useEditionId } from '../../caller'
 import { useChange } from '../../form'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
+import { MenuAction } from '../../parts/menu-action'
 import { Refusal } from '../../parts/refusal'
 import { loadWords, plural, words } from '../../words'
 
@@ -26,9 +27,6 @@ export function SegmentActions({ segment }: Props) {
   const recalculate = useChange((_: void, headers) => api.POST('/v1/segments/{id}/recalculate', { params, headers }), {
     done: t.calculationStarted,
   })
-  const cannotReset = useRefusalReason('resetSegmentToDraft')
-  const cannotDelete = useRefusalReason('deleteSegment')
-  const cannotCopy = useRefusalReason('createSegment')
   return (
     <>
       <ActionButton
@@ -48,31 +46,24 @@ export function SegmentActions({ segment }: Props) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<IconCopy size={16} aria-hidden />}
-            disabled={cannotCopy !== null}
-            title={cannotCopy ?? undefined}
-            onClick={copy.open}
-          >
+          <MenuAction leftSection={<IconCopy size={16} aria-hidden />} operation="createSegment" onClick={copy.open}>
             {t.duplicate}
-          </Menu.Item>
-          <Menu.Item
+          </MenuAction>
+          <MenuAction
             leftSection={<IconArrowBackUp size={16} aria-hidden />}
-            disabled={cannotReset !== null}
-            title={cannotReset ?? undefined}
+            operation="resetSegmentToDraft"
             onClick={reset.open}
           >
             {t.reset}
-          </Menu.Item>
-          <Menu.Item
+          </MenuAction>
+          <MenuAction
             color="red"
             leftSection={<IconTrash size={16} aria-hidden />}
-            disabled={cannotDelete !== null}
-            title={cannotDelete ?? undefined}
+            operation="deleteSegment"
             onClick={remove.open}
           >
             {words.common.delete}
-          </Menu.Item>
+          </MenuAction>
         </Menu.Dropdown>
       </Menu>
       {recalculate.error && <Refusal error={recalculate.error} />}

@@ -70,7 +70,7 @@ function Uses({ segment }: { segment: Segment }) {
         <List size="sm" spacing={4}>
           {campaigns.data?.results.map(({ id, name }) => (
             <List.Item key={id} className="break">
-              <Link className="link" to={`/editions/${edition}/campaigns/${id}` as never}>
+              <Link className="link" to="/editions/$edition/campaigns/$campaign" params={{ edition, campaign: id }}>
                 {name}
               </Link>
             </List.Item>

@@ -7,11 +7,11 @@ import { useEdition, useRefusalReason } from '../../caller'
 import type { Operation } from '../../generated/roles'
 import { ActivityList } from '../../parts/activity-list'
 import { Copy } from '../../parts/copy'
-import { Empty } from '../../parts/empty'
 import { Facts } from '../../parts/facts'
 import { Heading } from '../../parts/heading'
 import { Loaded } from '../../parts/loaded'
 import { type LanguageCode, nameLanguage } from '../../parts/names'
+import { RoleGate } from '../../parts/role-gate'
 import { useSearchChange } from '../../parts/search-change'
 import { Section } from '../../parts/section'
 import { Status } from '../../parts/status'
@@ -93,9 +93,11 @@ export function Customer() {
                 </Tabs.Tab>
               ))}
             </Tabs.List>
-            {(Object.keys(panels) as Tab[]).map((key) => (
+            {Object.entries(panels).map(([key, { operation, Panel }]) => (
               <Tabs.Panel key={key} value={key}>
-                <TabPanel tab={key} list={{ customer: id, edition, search }} />
+                <RoleGate operation={operation}>
+                  <Panel customer={id} edition={edition} search={search} />
+                </RoleGate>
               </Tabs.Panel>
             ))}
           </Tabs>
@@ -103,13 +105,6 @@ export function Customer() {
       )}
     </Loaded>
   )
-}
-
-/** A role that may not see what the tab has reads who may. */
-function TabPanel({ tab, list }: { tab: Tab; list: ListProps }) {
-  const { operation, Panel } = panels[tab]
-  const refusal = useRefusalReason(operation)
-  return refusal === null ? <Panel {...list} /> : <Empty title={refusal} />
 }
 
 const writeMetadata = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

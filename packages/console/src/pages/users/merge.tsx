@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, getList, type Schema } from '../../api'
 import { useCaller, useOrganizationId } from '../../caller'
-import { type SendHeaders, useChange, useIdempotencyKey } from '../../form'
+import { useChange } from '../../form'
 import { Facts } from '../../parts/facts'
 import { type LanguageCode, nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
@@ -28,14 +28,13 @@ interface Props {
 export function MergeDialog({ user, close }: Props) {
   const organization = useOrganizationId()
   const [other, setOther] = useState<string | null>(null)
-  const headers: SendHeaders = useIdempotencyKey(other)
   const params = { path: { id: user.id } }
   const preview = useMutation({
     mutationFn: async (user_id: string) =>
       (await api.POST('/v1/user/{id}/merge', { params, body: { user_id, dry_run: true } })).data,
   })
   const merge = useChange(
-    (user_id: string) => api.POST('/v1/user/{id}/merge', { params, body: { user_id }, headers }),
+    (user_id: string, headers) => api.POST('/v1/user/{id}/merge', { params, body: { user_id }, headers }),
     { done: t.merged, onSent: close },
   )
   return (

@@ -21,7 +21,7 @@ interface Props {
   onChange: (group: Group) => void
 }
 
-export const nameField = (path: string): string => (t.fields as Record<string, string>)[path] ?? path
+const nameField = (path: string): string => (t.fields as Record<string, string>)[path] ?? path
 
 /** Conditions as rows, joined by "and" or "or". */
 export function ConditionRows({ group, onChange, depth = 0, ...shared }: Props) {

@@ -24,4 +24,8 @@ export const auth: Words['auth'] = {
   providerRefused: 'Identitetsudbyderen afviste at logge dig ind.',
   sessionGoesOn:
     'Du er logget ud her, men tjenesten afsluttede ikke din session. Den slutter af sig selv inden for 12 timer.',
+  expired: 'Din session er udløbet',
+  expiredHint: 'Det, du har skrevet, er her stadig. Log ind igen i en ny fane, og fortsæt så her.',
+  leavePage: 'Forlad siden',
+  signInNewTab: 'Log ind i en ny fane',
 }

@@ -57,6 +57,7 @@ export const common: Words['common'] = {
   remove: 'Fjern',
   export: 'Eksportér',
   reload: 'Hent den nye version',
+  keepChanges: 'Behold mine ændringer',
   yes: 'Ja',
   no: 'Nej',
   all: 'Alle',

@@ -34,7 +34,6 @@ export const organizations: Words['organizations'] = {
     needsEvent: 'Opret først et arrangement. En udgave er én dato for et arrangement.',
     event: 'Arrangement',
     state: 'Tilstand',
-    states: { draft: 'Kladde', published: 'Offentliggjort', archived: 'Arkiveret' },
     statuses: { upcoming: 'Kommende', current: 'Nu', past: 'Afsluttet', no_dates: 'Ingen datoer' },
     dates: 'Datoer',
     nameHint: 'For eksempel "2027" eller "Forår 2027". Arrangementets navn sættes foran.',

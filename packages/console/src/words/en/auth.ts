@@ -22,4 +22,8 @@ export const auth = {
   providerRefused: 'The identity provider refused to sign you in.',
   sessionGoesOn:
     'You are signed out here, but the service did not end your session. It ends by itself within 12 hours.',
+  expired: 'Your session has ended',
+  expiredHint: 'What you typed is still here. Sign in again in a new tab, then go on here.',
+  leavePage: 'Leave this page',
+  signInNewTab: 'Sign in in a new tab',
 }

@@ -56,6 +56,7 @@ export const common = {
   remove: 'Remove',
   export: 'Export',
   reload: 'Load the new version',
+  keepChanges: 'Keep my changes',
   discard: 'Discard changes',
   leaveUnsaved: 'Your changes are not saved. Leave this page?',
   nothingChanged: 'Nothing has changed.',

@@ -34,7 +34,6 @@ export const organizations = {
     needsEvent: 'Create an event first. An edition is one date of an event.',
     event: 'Event',
     state: 'State',
-    states: { draft: 'Draft', published: 'Published', archived: 'Archived' },
     statuses: { upcoming: 'Upcoming', current: 'Now', past: 'Past', no_dates: 'No dates' },
     dates: 'Dates',
     nameHint: 'Such as "2027" or "Spring 2027". The name of the event is put before it.',

@@ -57,6 +57,7 @@ export const common: Words['common'] = {
   remove: 'Weghalen',
   export: 'Exporteren',
   reload: 'De nieuwe versie laden',
+  keepChanges: 'Mijn wijzigingen behouden',
   yes: 'Ja',
   no: 'Nee',
   all: 'Alle',

@@ -34,7 +34,6 @@ export const organizations: Words['organizations'] = {
     needsEvent: 'Maak eerst een evenement. Een editie is één datum van een evenement.',
     event: 'Evenement',
     state: 'Toestand',
-    states: { draft: 'Concept', published: 'Gepubliceerd', archived: 'Gearchiveerd' },
     statuses: { upcoming: 'Komend', current: 'Nu', past: 'Voorbij', no_dates: 'Geen datums' },
     dates: 'Datums',
     nameHint: 'Zoals "2027" of "Voorjaar 2027". De naam van het evenement komt ervoor.',

@@ -57,6 +57,7 @@ export const common: Words['common'] = {
   remove: 'Usuń z listy',
   export: 'Eksportuj',
   reload: 'Wczytaj nową wersję',
+  keepChanges: 'Zachowaj moje zmiany',
   yes: 'Tak',
   no: 'Nie',
   all: 'Wszystkie',

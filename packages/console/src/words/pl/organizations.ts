@@ -34,7 +34,6 @@ export const organizations: Words['organizations'] = {
     needsEvent: 'Najpierw utwórz wydarzenie. Edycja to jeden termin wydarzenia.',
     event: 'Wydarzenie',
     state: 'Stan',
-    states: { draft: 'Szkic', published: 'Opublikowana', archived: 'W archiwum' },
     statuses: { upcoming: 'Przyszła', current: 'Trwa', past: 'Miniona', no_dates: 'Bez dat' },
     dates: 'Daty',
     nameHint: 'Na przykład "2027" lub "Wiosna 2027". Przed nią stoi nazwa wydarzenia.',

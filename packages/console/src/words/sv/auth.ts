@@ -24,4 +24,8 @@ export const auth: Words['auth'] = {
   providerRefused: 'Identitetsleverantören nekade inloggningen.',
   sessionGoesOn:
     'Du är utloggad här, men tjänsten avslutade inte din session. Den tar slut av sig själv inom 12 timmar.',
+  expired: 'Din session har gått ut',
+  expiredHint: 'Det du har skrivit finns kvar. Logga in igen i en ny flik och fortsätt sedan här.',
+  leavePage: 'Lämna sidan',
+  signInNewTab: 'Logga in i en ny flik',
 }

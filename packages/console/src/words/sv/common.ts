@@ -57,6 +57,7 @@ export const common: Words['common'] = {
   remove: 'Ta bort',
   export: 'Exportera',
   reload: 'Hämta den nya versionen',
+  keepChanges: 'Behåll mina ändringar',
   yes: 'Ja',
   no: 'Nej',
   all: 'Alla',

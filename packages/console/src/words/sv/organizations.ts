@@ -34,7 +34,6 @@ export const organizations: Words['organizations'] = {
     needsEvent: 'Skapa först ett evenemang. En upplaga är ett datum för ett evenemang.',
     event: 'Evenemang',
     state: 'Läge',
-    states: { draft: 'Utkast', published: 'Publicerad', archived: 'Arkiverad' },
     statuses: { upcoming: 'Kommande', current: 'Nu', past: 'Avslutad', no_dates: 'Inga datum' },
     dates: 'Datum',
     nameHint: 'Till exempel "2027" eller "Våren 2027". Evenemangets namn sätts framför.',

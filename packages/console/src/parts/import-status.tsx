@@ -1,12 +1,12 @@
-import type { Schema } from '../../api'
-import { Status, type Tone } from '../../parts/status'
-import { loadWords } from '../../words'
+import type { Schema } from '../api'
+import { loadWords } from '../words'
+import { Status, type Tone } from './status'
 
-const dataImportsWords = await loadWords('dataImports')
+const t = await loadWords('dataImports')
 
 type ImportStatusCode = Schema['DataImport']['status']
 
-const tones: Record<ImportStatusCode, Tone> = {
+export const importTones: Record<ImportStatusCode, Tone> = {
   draft: 'act',
   parsing: 'wait',
   mapping_columns: 'act',
@@ -24,5 +24,5 @@ const tones: Record<ImportStatusCode, Tone> = {
 }
 
 export const ImportStatus = ({ status }: { status: ImportStatusCode }) => (
-  <Status tone={tones[status]} label={dataImportsWords.statuses[status]} />
+  <Status tone={importTones[status]} label={t.statuses[status]} />
 )
