@@ -51,7 +51,15 @@ export const start = createRoute({
 })
 
 /** The parent of the pages of an edition. */
-export const edition = createRoute({ getParentRoute: () => shell, path: '/editions/$edition' })
+export const edition = createRoute({
+  getParentRoute: () => shell,
+  path: '/editions/$edition',
+  component: lazyRouteComponent(() => import('./shell/gates'), 'EditionGate'),
+})
 
 /** The parent of the pages of an organisation. */
-export const organization = createRoute({ getParentRoute: () => shell, path: '/organizations/$organization' })
+export const organization = createRoute({
+  getParentRoute: () => shell,
+  path: '/organizations/$organization',
+  component: lazyRouteComponent(() => import('./shell/gates'), 'OrganizationGate'),
+})

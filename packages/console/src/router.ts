@@ -52,6 +52,8 @@ export const router = createRouter({
   defaultErrorComponent: Failure,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: true,
+  // Parameters that the page does not know leave the address.
+  search: { strict: true },
 })
 
 declare module '@tanstack/react-router' {

@@ -19,12 +19,8 @@ type Search<Readers> = { [Key in keyof Readers]?: Readers[Key] extends Read<infe
 export const readSearch =
   <Readers extends Record<string, Read<unknown>>>(readers: Readers) =>
   (search: Record<string, unknown>): Search<Readers> =>
-    Object.fromEntries(
-      Object.entries(readers).flatMap(([key, read]) => {
-        const value = read(search[key])
-        return value === undefined ? [] : [[key, value]]
-      }),
-    ) as Search<Readers>
+    // The router would keep a parameter that is missing here as the address has it.
+    Object.fromEntries(Object.entries(readers).map(([key, read]) => [key, read(search[key])])) as Search<Readers>
 
 /** Reads the filters of a list, its order and its place: `page` and `cursor` are those of `next`. */
 export const readListSearch = <Readers extends Record<string, Read<unknown>>>(readers: Readers) =>

@@ -28,6 +28,6 @@ export const UnknownAddress = () => (
 export const NotFound = () => (
   <>
     <Heading title={words.common.notFound} />
-    <Empty title={words.common.notFound} hint={words.common.notFoundHint} />
+    <Empty title={words.common.notFoundHint} />
   </>
 )

@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { get, type Schema } from '../../api'
 import { useCaller } from '../../caller'
-import { linkTo } from '../../parts/record-link'
 import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
 import { formatCount, loadWords, plural, words } from '../../words'
@@ -83,7 +82,7 @@ export function ServiceFaults() {
           {late > 0 && <List.Item>{plural(late, t.failedSweeps)}</List.Item>}
         </List>
         <Text size="sm">
-          <Link className="link" {...linkTo('/system')}>
+          <Link className="link" to="/system">
             {words.common.entries.system}
           </Link>
         </Text>
