@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { get, getList, type Schema } from '../api'
-import { useIsAllowed } from '../caller'
+import { useRefusalReason } from '../caller'
 import { words } from '../words'
 import { DropZone } from './drop-zone'
 import { Empty } from './empty'
@@ -96,7 +96,7 @@ export function ImagePicker({ title, organization, edition, close, choose }: Pic
       },
     }),
   )
-  const canUpload = useIsAllowed('uploadFile')
+  const canUpload = useRefusalReason('uploadFile') === null
   const uploads = useUploads({ edition: edition ?? null, purpose: 'image', onUploaded: choose })
   const canUse = (image: Schema['File']) => image.edition_id === null || image.edition_id === edition || !edition
   return (
