@@ -90,7 +90,7 @@ async function createSegment(page: Page): Promise<void> {
   await expect.poll(() => readCount(page, met)).toBe(recipientCount)
   await expectAccessible(page, 'journey-segment')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
+  await page.getByText('Saved.', { exact: true }).waitFor()
   const segment = page.url().split('/').at(-1) ?? ''
   const { expression } = await api.get<{ expression: string }>(`/v1/segments/${segment}`)
   const audience = { communication_type: 'transactional', communication_channel: 'email' }

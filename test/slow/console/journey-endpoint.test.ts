@@ -56,7 +56,7 @@ async function createEndpoint(page: Page): Promise<void> {
 describe('an endpoint that fails', () => {
   it('shows what waits and why, and gets everything once after it is repaired', async () => {
     receiver.respondWith(path, { status: 500, body: 'The stock is being counted.' })
-    const page = await browser.openPage(`/editions/${edition}/webhooks`, { as: 'OA' })
+    const page = await browser.openPage(`/editions/${edition}/webhooks`, { as: 'OA', expects: /status of 412/ })
     await createEndpoint(page)
     const endpoint = page.url().split('/').at(-1) ?? ''
     await changeCustomers(customers.slice(0, 3), 'Failed')
@@ -86,8 +86,15 @@ describe('an endpoint that fails', () => {
     await attempts.getByText('The stock is being counted.').first().waitFor()
     await expectAccessible(page, 'journey-delivery')
 
-    // Somebody switches it off, which gives up what waits. More happens meanwhile.
+    // Its settings are saved although somebody makes a new secret meanwhile, which the form does not show.
     await page.goto(`/console/editions/${edition}/webhooks/${endpoint}?tab=settings`)
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ticket shop, second floor')
+    await api.post(`/v1/webhooks/${endpoint}/rotate-secret`, {})
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Ticket shop, second floor' }).waitFor()
+
+    // Somebody switches it off, which gives up what waits. More happens meanwhile.
     await page.getByRole('button', { name: 'Switch off' }).click()
     await page.getByRole('dialog').getByText('3 deliveries that wait are given up.').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()

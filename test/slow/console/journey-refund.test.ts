@@ -59,7 +59,7 @@ async function demandTwoPeople(): Promise<void> {
   const page = await browser.openPage(`/organizations/${organization}`, { as: 'OA' })
   await page.getByRole('switch', { name: 'Two people for each refund' }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
+  await page.getByText('Saved.', { exact: true }).waitFor()
   const { refund_policy } = await api.get<{ refund_policy: { four_eyes: boolean } }>(
     `/v1/organizations/${organization}`,
   )

@@ -41,7 +41,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const server = await startServer({
       port: 0,
       stateDir: folder,
-      program: 'scripts/support/seed-worker.ts',
+      program: 'test/support/console/worker.ts',
       buildsConsole: true,
       env: {
         OIDC_ISSUER: issuer.url,

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useQuery, type UseQueryOptions, type UseQueryResult } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useRefusalReason } from '../caller'
 import { type SendHeaders, useSentForm } from '../form'
 import type { Operation } from '../generated/roles'
@@ -81,10 +81,13 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
 }: Props<Resource, Values>) {
   const refusal = useRefusalReason(operation) ?? reason ?? null
   const [base, setBase] = useState(latest)
+  const sentEtag = useRef<string | null>(null)
   const { form, mutation, submit, shown } = useSentForm<Values, Version<Resource>>({
     initialValues: read(latest.data),
-    send: (values, headers) =>
-      save(pickChanges(read(base.data), values), { ...headers, ...ifUnchanged(base.etag) }, values),
+    send: (values, headers) => {
+      sentEtag.current = base.etag
+      return save(pickChanges(read(base.data), values), { ...headers, ...ifUnchanged(base.etag) }, values)
+    },
     done: words.common.saved,
     onSent: (version) => {
       load(version)
@@ -111,9 +114,10 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [latest])
   useEffect(() => {
-    if (isOutdated) submit()
+    // The new version can arrive before the refusal.
+    if (isOutdated && isDirty && base.etag !== sentEtag.current) submit()
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [base])
+  }, [base, isOutdated])
   useLeaveQuestion(isDirty)
   return (
     <form onSubmit={submit}>

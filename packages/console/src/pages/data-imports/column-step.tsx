@@ -15,7 +15,7 @@ import { type Column, type Columns, nameColumn, patchColumns } from './columns'
 import { ConstantList } from './constant-list'
 import { FileFacts } from './file-step'
 import { listTargetChoices } from './targets'
-import type { DataImport, ImportResult } from './use-import'
+import { type DataImport, type ImportResult, isAllowedNow, storeImport } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
 const t = await loadWords('dataImports')
@@ -39,7 +39,7 @@ export function ColumnStep({ result }: { result: ImportResult }) {
       const { data } = await api.POST('/v1/data-imports/{id}/column-mappings/validate', { params: { path: { id } } })
       return data
     },
-    enabled: row.allowed_actions.includes('validate'),
+    enabled: () => isAllowedNow(id, 'validate'),
   })
   return (
     <Loaded query={columns}>
@@ -71,7 +71,12 @@ function ContinueBar({ row, columns, validation }: BarProps) {
   const process = useChange(
     (_: null, headers) =>
       api.POST('/v1/data-imports/{id}/column-mappings/process', { params: { path: { id: row.id } }, headers }),
-    { onSent: () => navigate({ to: '.', search: {} as never }) },
+    {
+      onSent(result) {
+        storeImport(result)
+        return navigate({ to: '.', search: {} as never })
+      },
+    },
   )
   const mapped = columns.results.filter(({ target_field }) => target_field !== null).length
   const canProcess = row.allowed_actions.includes('process')

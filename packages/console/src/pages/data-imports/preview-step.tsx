@@ -14,7 +14,7 @@ import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
 import { CountTiles } from './count-tiles'
 import { OptionFacts } from './option-facts'
 import { RowGrid } from './row-grid'
-import type { DataImport, ImportResult } from './use-import'
+import { type DataImport, type ImportResult, storeImport } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
 const t = await loadWords('dataImports')
@@ -218,7 +218,10 @@ function StartDialog({ row, preview: { totals }, isOpen, close }: DialogProps) {
           body: { skip_invalid_rows: errors > 0 || row.invalid_rows > 0 },
         })
       }
-      onSent={() => navigate({ to: '.', search: {} as never })}
+      onSent={(result) => {
+        storeImport(result)
+        return navigate({ to: '.', search: {} as never })
+      }}
       submitLabel={t.start}
     >
       {() => (

@@ -1,6 +1,6 @@
 import { Alert, Group, List, Progress, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { api } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { FormDialog } from '../../parts/form-dialog'
@@ -13,7 +13,7 @@ import { FileFacts } from './file-step'
 import { OptionFacts } from './option-facts'
 import { ReportButton } from './preview-step'
 import { RowGrid } from './row-grid'
-import type { DataImport, ImportResult } from './use-import'
+import { type DataImport, type ImportResult, storeImport } from './use-import'
 
 const route = getRouteApi('/shell/editions/$edition/imports/$import')
 const t = await loadWords('dataImports')
@@ -51,6 +51,16 @@ export function ReportStep({ result }: { result: ImportResult }) {
           )}
         </Text>
         <Group gap="xs">
+          {row.kind === 'orders' && row.status !== 'undone' && row.created_orders + row.updated_orders > 0 && (
+            <Link
+              className="link"
+              to="/editions/$edition/orders"
+              params={{ edition: row.edition.id }}
+              search={{ data_import_id: row.id }}
+            >
+              {t.showOrders}
+            </Link>
+          )}
           {row.error_report_url !== null && <ReportButton row={row} />}
           <ResumeButton row={row} />
           <UndoButton row={row} />
@@ -111,7 +121,10 @@ function ResumeButton({ row }: { row: DataImport }) {
             body: { skip_invalid_rows: row.invalid_rows > 0 },
           })
         }
-        onSent={() => navigate({ to: '.', search: {} as never })}
+        onSent={(result) => {
+          storeImport(result)
+          return navigate({ to: '.', search: {} as never })
+        }}
         submitLabel={t.resume}
       >
         {() => <Text size="sm">{t.resumeHint}</Text>}
@@ -135,6 +148,7 @@ function UndoButton({ row }: { row: DataImport }) {
         close={dialog.close}
         initialValues={{}}
         send={(_, headers) => api.POST('/v1/data-imports/{id}/undo', { params: { path: { id: row.id } }, headers })}
+        onSent={storeImport}
         submitLabel={t.undo}
         isDangerous
       >

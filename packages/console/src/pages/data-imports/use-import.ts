@@ -9,6 +9,15 @@ export type ImportResult = { data: DataImport; etag: string | null }
 
 const importQuery = (id: string) => getWithEtag('/v1/data-imports/{id}', { params: { path: { id } } })
 
+/** Shows the answer to an action at once, before the other queries of the page load again. */
+export function storeImport(result: ImportResult): void {
+  queries.setQueryData(importQuery(result.data.id).queryKey, result)
+}
+
+/** True if the newest answer allows the action. A render can be older. */
+export const isAllowedNow = (id: string, action: DataImport['allowed_actions'][number]): boolean =>
+  queries.getQueryData(importQuery(id).queryKey)?.data.allowed_actions.includes(action) ?? false
+
 /** Writes each state that the service streams into the query of the import. */
 async function followImport(id: string, signal: AbortSignal, setStreaming: (isStreaming: boolean) => void) {
   const { queryKey } = importQuery(id)

@@ -270,6 +270,7 @@ export const dataImports: Words['dataImports'] = {
   sendReceipts: 'Send kvitteringer til kunderne',
   emitWebhooks: 'Send webhooks for hver post',
   skipped: 'Et samtykke med “nej” blev vist og afslået',
+  showOrders: 'Vis ordrerne',
   begun: 'Begyndt',
   ended: 'slut',
   resume: 'Fortsæt importen',

@@ -275,6 +275,7 @@ export const dataImports = {
   sendReceipts: 'Send receipts to customers',
   emitWebhooks: 'Send webhooks for each record',
   skipped: 'A consent with “no” was shown and declined',
+  showOrders: 'Show the orders',
   begun: 'Begun',
   ended: 'ended',
   resume: 'Continue the import',

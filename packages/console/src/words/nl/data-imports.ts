@@ -276,6 +276,7 @@ export const dataImports: Words['dataImports'] = {
   sendReceipts: 'Ontvangstbewijzen naar klanten sturen',
   emitWebhooks: 'Webhooks sturen voor elk record',
   skipped: 'Een toestemming met “nee” is getoond en geweigerd',
+  showOrders: 'Bestellingen tonen',
   begun: 'Begonnen',
   ended: 'afgelopen',
   resume: 'Import voortzetten',

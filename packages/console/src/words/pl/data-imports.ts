@@ -325,6 +325,7 @@ export const dataImports: Words['dataImports'] = {
   sendReceipts: 'Wysyłaj potwierdzenia klientom',
   emitWebhooks: 'Wysyłaj webhooki dla każdego rekordu',
   skipped: 'Zgoda z odpowiedzią „nie” została pokazana i odrzucona',
+  showOrders: 'Pokaż zamówienia',
   begun: 'Rozpoczęty',
   ended: 'koniec',
   resume: 'Kontynuuj import',

@@ -269,6 +269,7 @@ export const dataImports: Words['dataImports'] = {
   sendReceipts: 'Skicka kvitton till kunderna',
   emitWebhooks: 'Skicka webhooks för varje post',
   skipped: 'Ett samtycke med ”nej” visades och avböjdes',
+  showOrders: 'Visa ordrarna',
   begun: 'Påbörjad',
   ended: 'slut',
   resume: 'Fortsätt importen',
