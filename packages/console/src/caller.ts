@@ -32,6 +32,9 @@ export function useEdition(): Schema['EditionDetail'] | undefined {
   }).data
 }
 
+/** Tells why nothing can be changed in the page's edition if it is archived. Null for others. */
+export const useArchivedReason = (): string | null => (useEdition()?.is_archived ? words.common.editionArchived : null)
+
 /** The id of the page's organisation, undefined while it is not known. */
 export function useOrganizationId(): string | undefined {
   const { organization } = useParams({ strict: false })

@@ -122,7 +122,7 @@ export function EditForm<Resource, Values extends Record<string, unknown>>({
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <Fieldset variant="unstyled" disabled={refusal !== null} miw={0}>
+        <Fieldset variant="unstyled" disabled={refusal !== null} miw={0} mx={0}>
           <Stack gap="sm">{children(form)}</Stack>
         </Fieldset>
         <Stack gap="xs" {...(isSticky && isDirty && { className: 'sticky' })}>

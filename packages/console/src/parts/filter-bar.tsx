@@ -154,7 +154,7 @@ function FilterField({ filter, value, isLabelled }: { filter: Filter; value: unk
       defaultValue={typeof value === 'string' ? value : ''}
       rightSection={
         value === undefined ? null : (
-          <CloseButton size="sm" aria-label={words.common.clear} onClick={() => set(undefined)} />
+          <CloseButton size={24} aria-label={words.common.clear} onClick={() => set(undefined)} />
         )
       }
       onChange={(event) => setLater(event.currentTarget.value.trim() || undefined)}

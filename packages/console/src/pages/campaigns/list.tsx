@@ -4,6 +4,7 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { get, getList } from '../../api'
+import { useArchivedReason } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
@@ -124,7 +125,12 @@ export function Campaigns() {
     refetchInterval: ({ state }) => (state.data?.data.results.some(({ status }) => isRunning(status)) ? 3000 : 30_000),
   })
   const create = (
-    <ActionButton operation="createCampaign" leftSection={<IconPlus size={16} aria-hidden />} onClick={creating.open}>
+    <ActionButton
+      operation="createCampaign"
+      reason={useArchivedReason()}
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={creating.open}
+    >
       {t.create}
     </ActionButton>
   )

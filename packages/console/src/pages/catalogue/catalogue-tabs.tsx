@@ -1,6 +1,5 @@
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useEdition } from '../../caller'
 import { loadWords } from '../../words'
 
 const t = await loadWords('catalogue')
@@ -33,6 +32,3 @@ export const CatalogueTabs = ({ edition }: { edition: string }) => (
     ))}
   </Group>
 )
-
-/** Tells why the catalogue of an archived edition cannot be changed. Null for others. */
-export const useArchivedReason = (): string | null => (useEdition()?.is_archived ? t.archived : null)

@@ -162,6 +162,7 @@ const Variants = ({ form }: FormProps) => (
                 <TextInput
                   aria-label={`${t.variant} ${index + 1}`}
                   required
+                  autoFocus={id === undefined && name === ''}
                   {...form.getInputProps(`variants.${index}.name`)}
                 />
               </Table.Td>
@@ -210,6 +211,7 @@ const Options = ({ form }: FormProps) => (
                 <TextInput
                   aria-label={`${t.option} ${index + 1}`}
                   required
+                  autoFocus={id === undefined && name === ''}
                   {...form.getInputProps(`options.${index}.name`)}
                 />
               </Table.Td>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, get, getList, type Schema } from '../../api'
-import { useEdition } from '../../caller'
+import { useArchivedReason, useEdition } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
@@ -12,7 +12,7 @@ import { type Column, RecordList } from '../../parts/record-list'
 import { Status } from '../../parts/status'
 import { Time } from '../../parts/time'
 import { formatCount, formatMoney, loadWords, plural, words } from '../../words'
-import { CatalogueTabs, useArchivedReason } from './catalogue-tabs'
+import { CatalogueTabs } from './catalogue-tabs'
 import { useSales } from './sales'
 
 const catalogueWords = await loadWords('catalogue')
@@ -42,7 +42,12 @@ function buildColumns(
   return [
     { key: 'name', label: words.common.name, sort: 'name', cell: ({ name }) => name },
     { key: 'state', label: t.state, cell: ({ is_draft }) => <ProductState isDraft={is_draft} /> },
-    { key: 'category', label: t.category, cell: ({ category_id: id }) => (id === null ? '–' : (categories[id] ?? id)) },
+    {
+      key: 'category',
+      label: t.category,
+      isNamed: true,
+      cell: ({ category_id: id }) => (id === null ? '–' : (categories[id] ?? id)),
+    },
     {
       key: 'sold',
       label: words.common.tickets,
@@ -54,6 +59,7 @@ function buildColumns(
       key: 'price',
       label: t.price,
       isNumber: true,
+      isNamed: true,
       cell: ({ price }) => (price === null ? t.noPrice : formatMoney(price, currency)),
     },
     {

@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, getList, getWithEtag } from '../../api'
-import { useOrganizationId } from '../../caller'
+import { useArchivedReason, useOrganizationId } from '../../caller'
 import type { Operation } from '../../generated/roles'
 import { ActionButton } from '../../parts/action-button'
 import { EditDialog, type Version } from '../../parts/edit-form'
@@ -13,7 +13,7 @@ import { Heading } from '../../parts/heading'
 import { type Column, type Page, RecordList } from '../../parts/record-list'
 import type { Plural } from '../../plural'
 import { fill, loadWords, plural, words } from '../../words'
-import { CatalogueTabs, useArchivedReason } from './catalogue-tabs'
+import { CatalogueTabs } from './catalogue-tabs'
 
 const organizationsWords = await loadWords('organizations')
 const catalogueWords = await loadWords('catalogue')

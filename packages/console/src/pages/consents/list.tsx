@@ -1,15 +1,16 @@
-import { MultiSelect, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, SegmentedControl, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api, getList, type Schema } from '../../api'
-import { useEdition } from '../../caller'
+import { useEdition, useOrganizationId } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { nameLanguage } from '../../parts/names'
 import { type Column, RecordList } from '../../parts/record-list'
+import { useSearchChange } from '../../parts/search-change'
 import { Status } from '../../parts/status'
 import { fill, formatCount, loadWords, plural, words } from '../../words'
 import { listOptions } from './options'
@@ -56,11 +57,14 @@ const filters: Filter[] = [
 export function Consents() {
   const { edition: id } = route.useParams()
   const edition = useEdition()
-  const search = route.useSearch()
+  const organization = useOrganizationId()
+  const { only, ...search } = route.useSearch()
+  const change = useSearchChange()
   const [isAdding, adding] = useDisclosure(false)
   const { ordering = 'position', ...others } = search
-  const query = { edition_id: id, page_size: pageSize, ...others, ordering: [ordering] }
-  const list = useQuery(getList('/v1/consents', { params: { query } }))
+  const owner = only === 'edition' ? { edition_id: id } : { organization_id: organization }
+  const query = { ...owner, page_size: pageSize, ...others, ordering: [ordering] }
+  const list = useQuery({ ...getList('/v1/consents', { params: { query } }), enabled: organization !== undefined })
   const create = (
     <ActionButton operation="createConsent" onClick={adding.open}>
       {t.new}
@@ -69,6 +73,17 @@ export function Consents() {
   return (
     <Stack gap="sm">
       <Heading title={t.title} actions={list.data?.count !== 0 && create} />
+      <SegmentedControl
+        w="fit-content"
+        maw="100%"
+        aria-label={t.owner}
+        value={only ?? 'all'}
+        onChange={(next) => change.set({ only: next === 'edition' ? next : undefined })}
+        data={[
+          { value: 'all', label: t.ofOrganization },
+          { value: 'edition', label: t.owners.edition },
+        ]}
+      />
       <FilterBar search={search} filters={filters} searchHint={t.searchHint} />
       <RecordList
         name="consents"

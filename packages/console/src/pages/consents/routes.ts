@@ -7,6 +7,7 @@ const consents = createRoute({
   path: 'consents',
   validateSearch: readListSearch({
     search: text,
+    only: oneOf(['edition']),
     type: oneOf(['marketing', 'terms', 'privacy', 'photo', 'data_sharing', 'custom']),
     is_active: flag,
     ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name', 'position', '-position']),

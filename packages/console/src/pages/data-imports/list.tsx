@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { getList, type Schema } from '../../api'
+import { useArchivedReason } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { Heading } from '../../parts/heading'
@@ -73,6 +74,7 @@ function NewButton() {
   return (
     <ActionButton
       operation="createDataImport"
+      reason={useArchivedReason()}
       onClick={() => void navigate({ to: '/editions/$edition/imports/new', params: { edition } })}
     >
       {t.new}

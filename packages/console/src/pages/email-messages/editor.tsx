@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { api, getWithEtag, type Schema } from '../../api'
-import { useEdition, useOrganizationId, useRefusalReason } from '../../caller'
+import { useArchivedReason, useEdition, useOrganizationId, useRefusalReason } from '../../caller'
 import { listTextLanguages } from '../../parts/content-languages'
 import { EditForm, type Version } from '../../parts/edit-form'
 import { Heading } from '../../parts/heading'
@@ -56,7 +56,8 @@ export function EmailMessage() {
 function Content({ latest }: { latest: Version<Message> }) {
   const { data } = latest
   const edition = useEdition()
-  const refusal = useRefusalReason('updateEmailMessage')
+  const archived = useArchivedReason()
+  const refusal = useRefusalReason('updateEmailMessage') ?? (data.scope === 'edition' ? archived : null)
   const isFixed = data.locked || data.scope === 'platform'
   if (!isFixed && refusal === null) return <Editor latest={latest} />
   return (

@@ -70,7 +70,7 @@ const ToolButton = ({ label, icon: Icon, isActive = false, press }: ToolProps) =
     <ActionIcon
       variant={isActive ? 'light' : 'subtle'}
       color="gray"
-      size="sm"
+      size={24}
       aria-label={label}
       aria-pressed={isActive}
       // The editor keeps its selection while a button is pressed.
@@ -168,7 +168,7 @@ function LinkButton({ set }: { set: (href: string) => void }) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          size="sm"
+          size={24}
           aria-label={t.link}
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => setOpen(!isOpen)}

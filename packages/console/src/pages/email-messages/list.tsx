@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api, getList, type Schema } from '../../api'
-import { useEdition, useOrganizationId } from '../../caller'
+import { useArchivedReason, useEdition, useOrganizationId } from '../../caller'
 import { ActionButton } from '../../parts/action-button'
 import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
@@ -23,8 +23,20 @@ type Message = Schema['EmailMessageList']
 const columns: Column<Message>[] = [
   { key: 'title', label: words.common.name, sort: 'title', cell: ({ title }) => title },
   { key: 'type', label: words.common.type, cell: ({ type }) => t.types[type] },
-  { key: 'modified', label: words.common.modified, sort: 'modified', cell: ({ modified }) => <Time at={modified} /> },
-  { key: 'created', label: words.common.created, sort: 'created', cell: ({ created }) => <Time at={created} /> },
+  {
+    key: 'modified',
+    label: words.common.modified,
+    sort: 'modified',
+    isNamed: true,
+    cell: ({ modified }) => <Time at={modified} />,
+  },
+  {
+    key: 'created',
+    label: words.common.created,
+    sort: 'created',
+    isNamed: true,
+    cell: ({ created }) => <Time at={created} />,
+  },
 ]
 
 const filters: Filter[] = [{ key: 'type', label: words.common.type, kind: 'choice', options: t.types }]
@@ -76,12 +88,14 @@ export function EmailMessages() {
 /** A message begins with a name, a type and a subject in the language of the edition. */
 function CreateButton() {
   const [isOpen, dialog] = useDisclosure()
+  const archived = useArchivedReason()
   const edition = useEdition()
   const navigate = useNavigate()
   return (
     <>
       <ActionButton
         operation="createEmailMessage"
+        reason={archived}
         leftSection={<IconPlus size={16} aria-hidden />}
         onClick={dialog.open}
       >

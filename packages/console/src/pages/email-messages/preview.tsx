@@ -105,7 +105,7 @@ export function Preview({ message, draft, language: writtenLanguage, onFaults }:
         {preview.isFetching && <Loader size="xs" mb={8} role="status" aria-label={words.common.loading} />}
       </Group>
       {all.length > 0 && customer === null && <ConditionChoice all={all} chosen={conditions} choose={setConditions} />}
-      {error && <PreviewFault error={error} retry={preview.refetch} />}
+      {error && <PreviewFault error={error} blocks={draft.blocks} retry={preview.refetch} />}
       {data && (
         <>
           <Findings preview={data} requested={language} />
@@ -123,13 +123,21 @@ export function Preview({ message, draft, language: writtenLanguage, onFaults }:
   )
 }
 
+/** The block at which a pointer of the API aims, such as `Image: `. Empty for what is no block. */
+function nameBlock(blocks: Draft['blocks'], pointer: string | null): string {
+  const [, name, index] = (pointer ?? '').split('/')
+  const block = name === 'blocks' ? blocks[Number(index)] : undefined
+  return block ? `${t.blockTypes[block.type]}: ` : ''
+}
+
 /** Faults of the draft show at their blocks; here is only that the preview is an older one. */
-const PreviewFault = ({ error, retry }: { error: Error; retry: () => unknown }) =>
+const PreviewFault = ({ error, blocks, retry }: { error: Error; blocks: Draft['blocks']; retry: () => unknown }) =>
   error instanceof ApiError && error.errors.length > 0 ? (
     <Alert color="yellow" variant="outline" title={t.previewStopped}>
       <List size="sm">
-        {error.errors.map(({ attr, detail }) => (
+        {error.errors.map(({ attr, pointer, detail }) => (
           <List.Item key={`${attr}${detail}`} className="break">
+            {nameBlock(blocks, pointer)}
             {detail}
           </List.Item>
         ))}

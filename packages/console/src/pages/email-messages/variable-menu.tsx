@@ -42,7 +42,7 @@ export function VariableMenu({ insert }: { insert: (text: string) => void }) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            size="sm"
+            size={24}
             aria-label={t.insertVariable}
             aria-expanded={combobox.dropdownOpened}
             onClick={() => combobox.toggleDropdown()}

@@ -41,6 +41,7 @@ const columns: Column<Segment>[] = [
   {
     key: 'calculated',
     label: t.calculated,
+    isNamed: true,
     sort: 'calculated_at',
     cell: ({ calculated_at }) => <Time at={calculated_at} age />,
   },
@@ -48,6 +49,7 @@ const columns: Column<Segment>[] = [
     key: 'campaigns',
     label: words.common.entries.campaigns,
     isNumber: true,
+    isNamed: true,
     cell: ({ campaigns_count }) => formatCount(campaigns_count),
   },
   {

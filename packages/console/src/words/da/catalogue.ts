@@ -9,7 +9,6 @@ export const catalogue: Words['catalogue'] = {
     passDesigns: 'Passdesign',
   },
   tabsLabel: 'Katalogets dele',
-  archived: 'Udgaven er arkiveret. Tag den ud af arkivet for at ændre den.',
   deleted: 'Slettet.',
   nameIn: 'Navn på {language}',
   translations: 'Oversættelser',

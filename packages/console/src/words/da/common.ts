@@ -83,6 +83,7 @@ export const common: Words['common'] = {
   noImages: 'Ingen billeder endnu',
   uploadImage: 'Upload billede',
   uploadImageHint: 'Eller slip det her: PNG, JPEG, GIF eller WebP, højst 10 MB.',
+  editionArchived: 'Udgaven er arkiveret. Tag den ud af arkivet for at ændre den.',
   service: 'Tjenesten',
   ownTokens: 'Dine adgangsnøgler',
   needsRole: 'Kun for:',

@@ -14,6 +14,7 @@ export const consents: Words['consents'] = {
   name: 'Navn for kolleger',
   owner: 'Tilhører',
   owners: { organization: 'Organisationen', edition: 'Denne udgave' },
+  ofOrganization: 'Hele organisationen, alle udgaver',
   ownerHint: 'Et samtykke for organisationen gælder i alle dens udgaver.',
   types: {
     marketing: 'Markedsføring',

@@ -9,7 +9,6 @@ export const catalogue = {
     passDesigns: 'Pass designs',
   },
   tabsLabel: 'Parts of the catalogue',
-  archived: 'The edition is archived. Take it out of the archive to change it.',
   deleted: 'Deleted.',
   nameIn: 'Name in {language}',
   translations: 'Translations',

@@ -81,6 +81,7 @@ export const common = {
   noImages: 'No images yet',
   uploadImage: 'Upload image',
   uploadImageHint: 'Or drop it here: PNG, JPEG, GIF or WebP, 10 MB at most.',
+  editionArchived: 'The edition is archived. Take it out of the archive to change it.',
   service: 'Service',
   ownTokens: 'Your access tokens',
   needsRole: 'Only for:',

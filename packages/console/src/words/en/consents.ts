@@ -13,6 +13,7 @@ export const consents = {
   name: 'Name for colleagues',
   owner: 'Belongs to',
   owners: { organization: 'The organisation', edition: 'This edition' },
+  ofOrganization: 'Whole organisation, all editions',
   ownerHint: 'A consent of the organisation counts in all its editions.',
   types: {
     marketing: 'Marketing',

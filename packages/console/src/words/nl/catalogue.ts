@@ -9,7 +9,6 @@ export const catalogue: Words['catalogue'] = {
     passDesigns: 'Pasontwerpen',
   },
   tabsLabel: 'Delen van de catalogus',
-  archived: 'De editie is gearchiveerd. Haal haar uit het archief om iets te wijzigen.',
   deleted: 'Verwijderd.',
   nameIn: 'Naam in het {language}',
   translations: 'Vertalingen',

@@ -83,6 +83,7 @@ export const common: Words['common'] = {
   noImages: 'Nog geen afbeeldingen',
   uploadImage: 'Afbeelding uploaden',
   uploadImageHint: 'Of sleep hem hierheen: PNG, JPEG, GIF of WebP, hoogstens 10 MB.',
+  editionArchived: 'De editie is gearchiveerd. Haal haar uit het archief om iets te wijzigen.',
   service: 'Dienst',
   ownTokens: 'Je toegangssleutels',
   needsRole: 'Alleen voor:',

@@ -13,6 +13,7 @@ export const consents: Words['consents'] = {
   name: "Naam voor collega's",
   owner: 'Hoort bij',
   owners: { organization: 'De organisatie', edition: 'Deze editie' },
+  ofOrganization: 'Hele organisatie, alle edities',
   ownerHint: 'Een toestemming van de organisatie geldt in al haar edities.',
   types: {
     marketing: 'Marketing',

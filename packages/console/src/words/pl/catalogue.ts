@@ -9,7 +9,6 @@ export const catalogue: Words['catalogue'] = {
     passDesigns: 'Wygląd kart',
   },
   tabsLabel: 'Części katalogu',
-  archived: 'Edycja jest w archiwum. Wyjmij ją z archiwum, aby ją zmienić.',
   deleted: 'Usunięto.',
   nameIn: 'Nazwa ({language})',
   translations: 'Tłumaczenia',

@@ -83,6 +83,7 @@ export const common: Words['common'] = {
   noImages: 'Nie ma jeszcze obrazów',
   uploadImage: 'Prześlij obraz',
   uploadImageHint: 'Lub upuść go tutaj: PNG, JPEG, GIF lub WebP, najwyżej 10 MB.',
+  editionArchived: 'Edycja jest w archiwum. Wyjmij ją z archiwum, aby ją zmienić.',
   service: 'Usługa',
   ownTokens: 'Twoje klucze dostępu',
   needsRole: 'Tylko dla:',

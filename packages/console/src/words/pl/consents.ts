@@ -13,6 +13,7 @@ export const consents: Words['consents'] = {
   name: 'Nazwa dla zespołu',
   owner: 'Należy do',
   owners: { organization: 'Organizacja', edition: 'Ta edycja' },
+  ofOrganization: 'Cała organizacja, wszystkie edycje',
   ownerHint: 'Zgoda organizacji obowiązuje we wszystkich jej edycjach.',
   types: {
     marketing: 'Marketing',

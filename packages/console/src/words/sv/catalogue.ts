@@ -9,7 +9,6 @@ export const catalogue: Words['catalogue'] = {
     passDesigns: 'Passdesigner',
   },
   tabsLabel: 'Katalogens delar',
-  archived: 'Upplagan är arkiverad. Ta den ur arkivet för att ändra den.',
   deleted: 'Raderat.',
   nameIn: 'Namn på {language}',
   translations: 'Översättningar',

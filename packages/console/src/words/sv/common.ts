@@ -83,6 +83,7 @@ export const common: Words['common'] = {
   noImages: 'Inga bilder ännu',
   uploadImage: 'Ladda upp bild',
   uploadImageHint: 'Eller släpp den här: PNG, JPEG, GIF eller WebP, högst 10 MB.',
+  editionArchived: 'Upplagan är arkiverad. Ta den ur arkivet för att ändra den.',
   service: 'Tjänsten',
   ownTokens: 'Dina åtkomstnycklar',
   needsRole: 'Bara för:',

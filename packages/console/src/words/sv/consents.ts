@@ -13,6 +13,7 @@ export const consents: Words['consents'] = {
   name: 'Namn för kollegor',
   owner: 'Tillhör',
   owners: { organization: 'Organisationen', edition: 'Den här upplagan' },
+  ofOrganization: 'Hela organisationen, alla upplagor',
   ownerHint: 'Ett samtycke för organisationen gäller i alla dess upplagor.',
   types: {
     marketing: 'Marknadsföring',
