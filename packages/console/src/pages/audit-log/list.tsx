@@ -26,8 +26,8 @@ type Entry = Schema['AuditEntry']
 const filters: Filter[] = [
   { key: 'resource_type', label: t.resourceType, kind: 'choice', options: t.types },
   { key: 'action', label: t.action, kind: 'choice', options: actionOptions },
-  { key: 'created_after', label: t.from, kind: 'day' },
-  { key: 'created_before', label: t.until, kind: 'day', last: true },
+  { key: 'created_after', label: t.from, kind: 'day', isExtra: true },
+  { key: 'created_before', label: t.until, kind: 'day', last: true, isExtra: true },
   { key: 'resource_id', label: t.resourceId, kind: 'text', isExtra: true },
   { key: 'actor_id', label: t.actorId, kind: 'text', isExtra: true },
 ]

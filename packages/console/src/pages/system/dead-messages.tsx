@@ -25,8 +25,8 @@ type Message = Schema['DeadMessage']
 const filters: Filter[] = [
   { key: 'queue', label: t.queue, kind: 'text' },
   { key: 'is_retried', label: t.isRetried, kind: 'boolean' },
-  { key: 'created_after', label: t.from, kind: 'day' },
-  { key: 'created_before', label: t.until, kind: 'day', last: true },
+  { key: 'created_after', label: t.from, kind: 'day', isExtra: true },
+  { key: 'created_before', label: t.until, kind: 'day', last: true, isExtra: true },
 ]
 
 const State = ({ message: { retried_at } }: { message: Message }) =>
