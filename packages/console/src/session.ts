@@ -87,6 +87,10 @@ async function askTabs(): Promise<string | null> {
   post({ type: 'ask', id })
   await new Promise((resolve) => setTimeout(resolve, patienceMs))
   channel.removeEventListener('message', collect)
+  channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    // The answer of a busy tab comes late.
+    if (data.type === 'answer' && data.id === id && readToken() === null) write(data.token)
+  })
   return answers.toSorted((one, other) => other.activeAt - one.activeAt)[0]?.token ?? null
 }
 

@@ -3,9 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { api, queries } from './api'
 import { caller } from './caller'
 import { forgetToken } from './session'
-import { loadWords } from './words'
-
-const authWords = await loadWords('auth')
+import { words } from './words'
 
 /** Ends the session at the service, if the token is one. Access tokens that somebody pasted stay valid. */
 async function endSession(): Promise<void> {
@@ -20,7 +18,7 @@ export async function signOut(leave: () => Promise<void>): Promise<void> {
   } catch (error) {
     // 401: the session is over already.
     if (!(error instanceof ApiError && error.status === 401))
-      notifications.show({ message: authWords.sessionGoesOn, color: 'red', autoClose: false })
+      notifications.show({ message: words.common.sessionGoesOn, color: 'red', autoClose: false })
   }
   await leave()
   forgetToken({ isExpired: false })

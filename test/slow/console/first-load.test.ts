@@ -40,7 +40,6 @@ const shell = [
   'index.html',
   'src/words/en/common.ts',
   'src/words/en/states.ts',
-  'src/words/en/auth.ts',
   'src/words/en/orders.ts',
   'src/shell/index.tsx',
 ]

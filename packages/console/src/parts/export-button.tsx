@@ -1,12 +1,13 @@
 import type { Init, PathsOf } from '@event-commerce/client'
-import { Modal } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { Operation } from '../generated/roles'
 import { words } from '../words'
 import { ActionButton } from './action-button'
 import { download } from './download'
-import { Refusal } from './refusal'
+import { lazyDialog } from './lazy-dialog'
+
+const ExportFailure = lazyDialog(async () => (await import('./export-failure')).ExportFailure)
 
 interface Props<Path extends PathsOf<'get'>> {
   operation: Operation
@@ -35,9 +36,13 @@ export function ExportButton<Path extends PathsOf<'get'>>(props: Props<Path>) {
       >
         {label}
       </ActionButton>
-      <Modal opened={file.isError} onClose={() => file.reset()} title={label}>
-        {file.error && <Refusal error={file.error} retry={() => file.mutate()} />}
-      </Modal>
+      <ExportFailure
+        isOpen={file.isError}
+        close={() => file.reset()}
+        title={label}
+        error={file.error}
+        retry={() => file.mutate()}
+      />
     </>
   )
 }

@@ -22,8 +22,6 @@ export const auth: Words['auth'] = {
   otherTab: 'Dette login begyndte i en anden fane eller er slut. Log ind igen.',
   providerFailed: 'Identitetsudbyderen loggede dig ikke ind. Prøv igen, eller spørg den, der driver tjenesten.',
   providerRefused: 'Identitetsudbyderen afviste at logge dig ind.',
-  sessionGoesOn:
-    'Du er logget ud her, men tjenesten afsluttede ikke din session. Den slutter af sig selv inden for 12 timer.',
   expired: 'Din session er udløbet',
   expiredHint: 'Det, du har skrevet, er her stadig. Log ind igen i en ny fane, og fortsæt så her.',
   leavePage: 'Forlad siden',

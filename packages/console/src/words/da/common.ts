@@ -17,6 +17,8 @@ export const common: Words['common'] = {
   darkScheme: 'Mørke farver',
   signIn: 'Log ind',
   signOut: 'Log ud',
+  sessionGoesOn:
+    'Du er logget ud her, men tjenesten afsluttede ikke din session. Den slutter af sig selv inden for 12 timer.',
   token: 'Adgangsnøgle',
   tokenRefused: 'Adgangsnøglen kan ikke bruges.',
   noEdition: 'Ingen udgave endnu',

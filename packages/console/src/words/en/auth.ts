@@ -20,8 +20,6 @@ export const auth = {
   otherTab: 'This sign-in began in another tab, or is over. Sign in again.',
   providerFailed: 'The identity provider did not sign you in. Try again, or ask the person who runs this service.',
   providerRefused: 'The identity provider refused to sign you in.',
-  sessionGoesOn:
-    'You are signed out here, but the service did not end your session. It ends by itself within 12 hours.',
   expired: 'Your session has ended',
   expiredHint: 'What you typed is still here. Sign in again in a new tab, then go on here.',
   leavePage: 'Leave this page',

@@ -15,6 +15,8 @@ export const common = {
   darkScheme: 'Dark colours',
   signIn: 'Sign in',
   signOut: 'Sign out',
+  sessionGoesOn:
+    'You are signed out here, but the service did not end your session. It ends by itself within 12 hours.',
   token: 'Access token',
   tokenRefused: 'This token is not accepted.',
   noEdition: 'No edition yet',

@@ -23,8 +23,6 @@ export const auth: Words['auth'] = {
   providerFailed:
     'De identiteitsprovider heeft je niet ingelogd. Probeer het opnieuw, of vraag het aan de beheerder van deze dienst.',
   providerRefused: 'De identiteitsprovider weigerde je in te loggen.',
-  sessionGoesOn:
-    'Je bent hier uitgelogd, maar de dienst heeft je sessie niet beëindigd. Die eindigt vanzelf binnen 12 uur.',
   expired: 'Je sessie is verlopen',
   expiredHint: 'Wat je hebt ingevuld staat er nog. Log opnieuw in op een nieuw tabblad en ga daarna hier verder.',
   leavePage: 'Deze pagina verlaten',

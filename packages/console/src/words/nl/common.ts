@@ -17,6 +17,8 @@ export const common: Words['common'] = {
   darkScheme: 'Donkere kleuren',
   signIn: 'Inloggen',
   signOut: 'Uitloggen',
+  sessionGoesOn:
+    'Je bent hier uitgelogd, maar de dienst heeft je sessie niet beëindigd. Die eindigt vanzelf binnen 12 uur.',
   token: 'Toegangssleutel',
   tokenRefused: 'Deze toegangssleutel wordt niet geaccepteerd.',
   noEdition: 'Nog geen editie',

@@ -23,7 +23,6 @@ export const auth: Words['auth'] = {
   providerFailed:
     'Dostawca tożsamości nie zalogował Cię. Spróbuj ponownie lub zapytaj osobę, która prowadzi tę usługę.',
   providerRefused: 'Dostawca tożsamości odmówił zalogowania.',
-  sessionGoesOn: 'Wylogowano tutaj, ale usługa nie zakończyła Twojej sesji. Skończy się sama w ciągu 12 godzin.',
   expired: 'Sesja wygasła',
   expiredHint: 'Wpisane dane nadal tu są. Zaloguj się ponownie w nowej karcie, a potem kontynuuj tutaj.',
   leavePage: 'Opuść stronę',

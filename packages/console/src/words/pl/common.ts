@@ -17,6 +17,7 @@ export const common: Words['common'] = {
   darkScheme: 'Ciemne kolory',
   signIn: 'Zaloguj się',
   signOut: 'Wyloguj się',
+  sessionGoesOn: 'Wylogowano tutaj, ale usługa nie zakończyła Twojej sesji. Skończy się sama w ciągu 12 godzin.',
   token: 'Klucz dostępu',
   tokenRefused: 'Ten klucz dostępu nie działa.',
   noEdition: 'Nie ma jeszcze edycji',

@@ -22,8 +22,6 @@ export const auth: Words['auth'] = {
   otherTab: 'Den här inloggningen började i en annan flik eller är över. Logga in igen.',
   providerFailed: 'Identitetsleverantören loggade inte in dig. Försök igen eller fråga den som driver tjänsten.',
   providerRefused: 'Identitetsleverantören nekade inloggningen.',
-  sessionGoesOn:
-    'Du är utloggad här, men tjänsten avslutade inte din session. Den tar slut av sig själv inom 12 timmar.',
   expired: 'Din session har gått ut',
   expiredHint: 'Det du har skrivit finns kvar. Logga in igen i en ny flik och fortsätt sedan här.',
   leavePage: 'Lämna sidan',

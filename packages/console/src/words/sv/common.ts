@@ -17,6 +17,8 @@ export const common: Words['common'] = {
   darkScheme: 'Mörka färger',
   signIn: 'Logga in',
   signOut: 'Logga ut',
+  sessionGoesOn:
+    'Du är utloggad här, men tjänsten avslutade inte din session. Den tar slut av sig själv inom 12 timmar.',
   token: 'Åtkomstnyckel',
   tokenRefused: 'Åtkomstnyckeln kan inte användas.',
   noEdition: 'Ingen upplaga ännu',
