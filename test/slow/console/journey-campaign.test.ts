@@ -126,7 +126,7 @@ async function composeCampaign(page: Page): Promise<void> {
   await page.getByText('The draft is saved.').waitFor()
   await page.getByRole('button', { name: 'Next: Test' }).click()
   await page.getByRole('button', { name: 'Send 1 test' }).click()
-  await page.getByRole('group', { name: 'Test messages' }).getByText('oa@nordlys.example').waitFor()
+  await page.getByRole('group', { name: 'Tests' }).getByText('oa@nordlys.example').waitFor()
   await expect
     .poll(async () => (await listMails('oa@nordlys.example')).map((mail) => mail.subject))
     .toContainEqual(expect.stringContaining(subject))

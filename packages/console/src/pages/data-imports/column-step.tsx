@@ -1,5 +1,5 @@
 import { Badge, Group, Select, Stack, Table, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useIsMutating, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api, get, type Schema } from '../../api'
 import { useChange } from '../../form'
@@ -78,6 +78,8 @@ function ContinueBar({ row, columns, validation }: BarProps) {
       },
     },
   )
+  // A change is under way until the columns are checked again.
+  const isChanging = useIsMutating() > 0 && !process.isPending
   const mapped = columns.results.filter(({ target_field }) => target_field !== null).length
   const canProcess = row.allowed_actions.includes('process')
   const isDone = row.status === 'mapping_products' || row.status === 'ready'
@@ -95,7 +97,9 @@ function ContinueBar({ row, columns, validation }: BarProps) {
           <ActionButton
             operation="processColumnMappings"
             loading={process.isPending}
-            reason={validation && !validation.is_valid ? t.solveProblems : null}
+            reason={
+              isChanging ? `${words.common.loading} …` : validation && !validation.is_valid ? t.solveProblems : null
+            }
             onClick={() => (canProcess ? process.mutate(null) : void navigate({ to: '.', search: {} as never }))}
           >
             {t.continue}
