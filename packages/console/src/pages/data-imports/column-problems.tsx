@@ -30,7 +30,8 @@ export function ColumnProblems({ id, columns, validation }: Props) {
           <Stack gap="sm">
             {problems.map((problem, index) => (
               <Stack key={index} gap={4}>
-                <Text size="sm">{problem.message}</Text>
+                {/* The field says in words of the page what is missing. */}
+                {problem.code !== 'missing_target' && <Text size="sm">{problem.message}</Text>}
                 <Answer problem={problem} columns={columns} send={change.mutate} />
               </Stack>
             ))}
