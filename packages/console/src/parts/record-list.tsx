@@ -22,7 +22,7 @@ export interface Column<Row> {
   isMain?: boolean
   /** True for columns that show only when they are chosen. */
   isHidden?: boolean
-  /** True if a card shows the name of the column before the value, because the value alone says too little. */
+  /** True if a card shows the name of the column before the value, because the value alone says too little. Default: for numbers. */
   isNamed?: boolean
 }
 
@@ -235,7 +235,7 @@ function Cards<Row>({ rows, columns, rowKey, link }: Shown<Row>) {
           <Group gap="xs" mt={4}>
             {lines.map((column) => (
               <Text key={column.key} size="sm" c="dimmed" component="div" className="break">
-                {column.isNamed && `${column.label}: `}
+                {(column.isNamed ?? column.isNumber) && `${column.label}: `}
                 {column.cell(row)}
               </Text>
             ))}

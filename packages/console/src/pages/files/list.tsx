@@ -110,12 +110,18 @@ const listColumns = (show: (id: string) => void): Column<File>[] => [
     label: words.common.status,
     cell: ({ status }) => <Status tone={status === 'ready' ? 'good' : 'wait'} label={t.statuses[status]} />,
   },
-  { key: 'used', label: t.isUsed, cell: ({ is_used }) => (is_used ? words.common.yes : words.common.no) },
+  {
+    key: 'used',
+    label: t.isUsed,
+    isNamed: true,
+    cell: ({ is_used }) => (is_used ? words.common.yes : words.common.no),
+  },
   {
     key: 'alt',
     label: t.altText,
+    isNamed: true,
     cell: ({ purpose, alt_text }) =>
-      purpose !== 'image' ? '' : Object.keys(alt_text).length === 0 ? t.noAltText : Object.keys(alt_text).join(', '),
+      purpose !== 'image' ? '–' : Object.keys(alt_text).length === 0 ? t.noAltText : Object.keys(alt_text).join(', '),
   },
   {
     key: 'scope',
