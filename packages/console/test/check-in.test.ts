@@ -40,7 +40,7 @@ describe('findUses', () => {
 })
 
 const problem = (code: string, status: number, more = {}) =>
-  new ApiError({ code, status, errors: [], detail: '', title: '', type: '', ...more } as never, null)
+  new ApiError({ code, status, errors: [], detail: '', title: '', type: '', ...more }, null)
 
 /** A service with one ticket, which stores the answers of keys as the API does. */
 function startService(limit: number) {

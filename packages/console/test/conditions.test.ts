@@ -116,7 +116,7 @@ const group = fc
   })
   .map(({ join, rows, inner }): Group => {
     const other: Item = { kind: 'group', join: join === 'all' ? 'any' : 'all', items: inner as Item[] }
-    return { kind: 'group', join: join as Group['join'], items: [...(rows as Item[]), other] }
+    return { kind: 'group', join: join, items: [...(rows as Item[]), other] }
   })
 
 describe('rows', () => {

@@ -46,9 +46,10 @@ beforeAll(async () => {
 })
 
 /** The captured e-mails to an address, the newest first. */
-async function listMails(to: string): Promise<{ id: string; subject: string }[]> {
+async function listMails(to: string) {
   const response = await fetch(`${service.url}/dev/outbox.json?to=${encodeURIComponent(to)}`)
-  return ((await response.json()) as { results: { id: string; subject: string }[] }).results
+  const { results } = (await response.json()) as { results: { id: string; subject: string }[] }
+  return results
 }
 
 /** Loads the image by which an e-mail says that it was opened. */

@@ -58,7 +58,7 @@ export function findCheckLink(
   const field = fields[check_id]
   if (field) {
     const [tab, hash] = field
-    return { ...linkTo(`/editions/${place.edition}/settings`, hash), search: { tab } } as unknown as LinkProps
+    return { ...linkTo(`/editions/${place.edition}/settings`, hash), search: { tab } }
   }
   const page = object.operation === null ? undefined : pages[object.operation]
   return page ? linkTo(page(place)) : findRecordLink(object.id, place satisfies Place)

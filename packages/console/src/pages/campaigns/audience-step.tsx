@@ -33,7 +33,7 @@ export function AudienceStep({ campaign, edit: { values, set } }: { campaign: Ca
         label={t.channel}
         description={channel === values.channel ? undefined : t.channelChangeHint}
         value={channel}
-        onChange={(next) => setChannel(next as Channel)}
+        onChange={(next) => setChannel(next)}
       >
         <Group mt={6}>
           {Object.entries(t.channels).map(([value, label]) => (

@@ -23,7 +23,7 @@ export function CreateCampaign({ isOpen, close, source }: Props) {
   if (!edition) return null
   const initialValues = {
     name: source ? t.copyOf.replace('#', () => source.name).slice(0, 255) : '',
-    channel: source?.channel ?? ('email' as Channel),
+    channel: source?.channel ?? 'email',
     segment_id: source?.segment.id ?? '',
     email_message_id: source?.email_message_id ?? null,
   }

@@ -149,7 +149,7 @@ function CreateProduct({ edition, categories }: { edition: string; categories: R
         isOpen={isOpen}
         close={() => setOpen(false)}
         submitLabel={words.common.create}
-        initialValues={{ name: '', price: '' as number | string, category_id: null as string | null }}
+        initialValues={{ name: '', price: '', category_id: null as string | null }}
         send={({ price, ...body }, headers) =>
           api.POST('/v1/products', {
             body: {

@@ -155,7 +155,7 @@ function EditResource<Row extends { id: string; name: string }, Values extends R
       size={kind.dialogSize ?? 'md'}
       operation={kind.operations.update}
       reason={reason}
-      read={kind.read as (row: Row) => Values}
+      read={kind.read}
       labels={kind.labels}
       save={async (changes, headers) =>
         (await api.PATCH(asCategory(kind.path), {

@@ -186,7 +186,7 @@ function Texts({ form }: { form: Form }) {
     value: form.values[key][language] ?? '',
     error: form.errors[`${key}.${language}`],
     onChange: (event: { currentTarget: { value: string } }) =>
-      form.setFieldValue(key, setText(form.values[key], language, event.currentTarget.value) as never),
+      form.setFieldValue(key, setText(form.values[key], language, event.currentTarget.value)),
   })
   return (
     <Section title={t.formTexts}>

@@ -65,7 +65,7 @@ function FileStep() {
     purpose: 'import',
     onUploaded: async ({ id, status }) => {
       // The address remembers the file, so that a reload goes on from here.
-      await navigate({ to: '.', search: (search) => ({ ...search, file: id }) as never, replace: true })
+      await navigate({ to: '.', search: (search) => ({ ...search, file: id }), replace: true })
       if (status === 'ready') create.mutate(id)
     },
   })
@@ -81,7 +81,7 @@ function FileStep() {
             ]}
             value={kind}
             onChange={(next) =>
-              void navigate({ to: '.', search: (search) => ({ ...search, kind: next }) as never, replace: true })
+              void navigate({ to: '.', search: (search) => ({ ...search, kind: next }), replace: true })
             }
           />
           <Text size="sm" c="dimmed" mt={4}>

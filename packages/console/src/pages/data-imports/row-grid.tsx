@@ -107,7 +107,7 @@ function Outcome({
 }
 
 const writeValue = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 
 interface CellProps {
   one: Row

@@ -36,7 +36,9 @@ export const advanceClock = (seconds: number): Promise<Clock> =>
     body: JSON.stringify({ advance_seconds: seconds }),
   })
 
-export function loadMessages(search: Record<string, unknown>): Promise<Page<CapturedMessage>> {
+export function loadMessages(
+  search: Readonly<Record<string, string | number | undefined>>,
+): Promise<Page<CapturedMessage>> {
   const values = Object.entries(search).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]))
   return load(`/dev/outbox.json?${new URLSearchParams(values).toString()}`)
 }

@@ -26,7 +26,7 @@ function useStats(edition: string, query: { from?: string; group_by: ('day' | 'p
 
 function useLastDays({ id, timezone }: Edition) {
   const days = listDays(readToday(timezone), dayCount)
-  const stats = useStats(id, { from: days[0] as string, group_by: ['day', 'status'] })
+  const stats = useStats(id, { from: days[0], group_by: ['day', 'status'] })
   return { days, stats }
 }
 

@@ -73,14 +73,12 @@ const timeKeys: readonly Key[] = ['start_date', 'end_date', 'timezone']
 /** The changed settings as the API takes them. Another zone keeps the local times, so both instants go with it. */
 export function toSettingsBody(changes: Partial<Settings>, values: Settings): object {
   const convert = (key: Key, value: Settings[Key]): unknown => {
-    if (jsonKeys.includes(key)) return parseJson(String(value))
+    if (jsonKeys.includes(key)) return parseJson(value as string)
     if (nullableKeys.includes(key)) return value === '' ? null : value
     if (rateKeys.includes(key)) return Number(value)
     return value
   }
-  const body = Object.fromEntries(
-    Object.entries(changes).map(([key, value]) => [key, convert(key as Key, value as Settings[Key])]),
-  )
+  const body = Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, convert(key as Key, value)]))
   if (!timeKeys.some((key) => key in changes)) return body
   const toTime = (local: string) => (local === '' ? null : toInstant(local, values.timezone))
   return { ...body, start_date: toTime(values.start_date), end_date: toTime(values.end_date) }

@@ -111,7 +111,7 @@ function FieldInput({ field, path, data, set }: InputProps) {
     case 'columns':
       return <Columns columns={value as readonly Column[]} path={path} onChange={(columns) => set({ columns })} />
     case 'padding':
-      return <PaddingField label={label} value={(value ?? {}) as Padding} onChange={(padding) => set({ padding })} />
+      return <PaddingField label={label} value={value ?? {}} onChange={(padding) => set({ padding })} />
     default:
       return <LookInput field={field} label={label} value={value} error={error} set={(next) => set({ [key]: next })} />
   }
@@ -167,7 +167,7 @@ function LookInput({ field, label, value, error, set }: LookProps) {
           label={label}
           placeholder={t.byTemplate}
           clearable
-          value={value === undefined ? null : String(value)}
+          value={typeof value === 'string' || typeof value === 'number' ? String(value) : null}
           data={field.options.map((option) => ({
             value: String(option),
             label: (t.choices as Record<string, string>)[option] ?? String(option),
@@ -230,9 +230,7 @@ function SocialLinks({ links, path, onChange }: SocialProps) {
             allowDeselect={false}
             value={link.network}
             data={networks.map((network) => ({ value: network, label: t.networks[network] }))}
-            onChange={(network) =>
-              onChange(links.with(index, { ...link, network: (network ?? 'website') as SocialLink['network'] }))
-            }
+            onChange={(network) => onChange(links.with(index, { ...link, network: network ?? 'website' }))}
           />
           <Input.Wrapper flex={1}>
             <LineField

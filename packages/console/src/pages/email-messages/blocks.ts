@@ -31,7 +31,7 @@ export const readDraft = (message: Schema['EmailMessageDetail']): Draft => ({
   type: message.type,
   subject: message.subject_translations,
   preheader: message.preheader,
-  blocks: message.blocks as unknown as readonly Block[],
+  blocks: message.blocks,
 })
 
 const newId = (): string => `blk_${crypto.randomUUID()}`

@@ -107,9 +107,9 @@ function CreateButton() {
         close={dialog.close}
         initialValues={{
           title: '',
-          type: 'campaign' as Message['type'],
+          type: 'campaign',
           subject: '',
-          scope: 'edition' as 'edition' | 'template',
+          scope: 'edition',
         }}
         send={async ({ title, type, subject, scope }, headers) => {
           const body = {
@@ -120,8 +120,7 @@ function CreateButton() {
             type,
             subject: { [edition?.default_language ?? 'en']: subject },
           }
-          return (await api.POST('/v1/email-messages', { body: body as never, headers }))
-            .data as Schema['EmailMessageDetail']
+          return (await api.POST('/v1/email-messages', { body: body as never, headers })).data
         }}
         onSent={({ id }) =>
           navigate({

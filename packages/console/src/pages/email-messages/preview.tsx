@@ -90,7 +90,7 @@ export function Preview({ message, draft, language: writtenLanguage, onFaults }:
           allowDeselect={false}
           value={language}
           data={languageOptions}
-          onChange={(code) => setLanguage(code as LanguageCode)}
+          onChange={(code) => setLanguage(code)}
         />
         <CustomerSelect
           label={t.previewFor}

@@ -86,10 +86,10 @@ function FileFacts({ file }: { file: File }) {
             <Group key="variants" gap="sm">
               {variants.map(([name, address]) => (
                 <Group key={name} gap={2} wrap="nowrap">
-                  <Anchor href={String(address)} target="_blank" rel="noreferrer" size="sm">
+                  <Anchor href={address} target="_blank" rel="noreferrer" size="sm">
                     {(t.variantNames as Readonly<Record<string, string>>)[name] ?? name}
                   </Anchor>
-                  <Copy text={String(address)} name={name} />
+                  <Copy text={address} name={name} />
                 </Group>
               ))}
             </Group>

@@ -40,7 +40,7 @@ export function Files() {
       state.data?.data.results.some(({ status }) => status === 'quarantined') ? 5000 : false,
   })
   const show = (id: string | undefined) =>
-    void navigate({ to: '.', search: (old) => ({ ...old, file: id }) as never, replace: true })
+    void navigate({ to: '.', search: (old) => ({ ...old, file: id }), replace: true })
   return (
     <Stack gap="sm">
       <Heading title={t.title} facts={t.hint} />

@@ -145,7 +145,7 @@ function CreateButton() {
             organization_id: edition?.organization.id ?? '',
             edition_id: scope === 'edition' ? editionId : null,
           }
-          return (await api.POST('/v1/segments', { body: body as never, headers })).data as Segment
+          return (await api.POST('/v1/segments', { body: body as never, headers })).data
         }}
         onSent={({ id }) =>
           navigate({ to: '/editions/$edition/segments/$segment', params: { edition: editionId, segment: id } })

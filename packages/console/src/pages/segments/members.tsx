@@ -62,7 +62,7 @@ export function Members({ segment }: { segment: Schema['Segment'] }) {
           <ExportButton
             operation="exportSegmentUsers"
             path="/v1/segments/{id}/export"
-            init={{ params: { path: { id: segment.id } } } as never}
+            init={{ params: { path: { id: segment.id } } }}
             fileName={`${segment.id}.csv`}
           />
         }

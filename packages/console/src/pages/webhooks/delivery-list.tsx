@@ -74,7 +74,7 @@ export function DeliveryList({ list, search, hasEndpoints = false }: Props) {
   ]
   return (
     <>
-      <FilterBar search={search as Record<string, unknown>} filters={filters} />
+      <FilterBar search={search} filters={filters} />
       {reason !== null && (
         <Text size="sm" c="dimmed">
           {t.attemptsHidden} {reason}.

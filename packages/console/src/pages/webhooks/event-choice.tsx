@@ -28,13 +28,7 @@ export function EventChoice({ value, onChange, error }: Props) {
   const [example, setExample] = useState<EventKind | null>(null)
   const isAll = value.length === eventKinds.length
   return (
-    <Checkbox.Group
-      label={t.eventKinds}
-      withAsterisk
-      error={error}
-      value={value}
-      onChange={(kinds) => onChange(kinds as EventKind[])}
-    >
+    <Checkbox.Group label={t.eventKinds} withAsterisk error={error} value={value} onChange={(kinds) => onChange(kinds)}>
       <Stack gap="xs" mt={4}>
         <Group>
           <Button size="compact-xs" variant="default" onClick={() => onChange(isAll ? [] : [...eventKinds])}>

@@ -70,7 +70,7 @@ function List() {
     refetchInterval: pollMs,
   })
   const show = (id: string | undefined) =>
-    void navigate({ to: '.', search: (old) => ({ ...old, event: id }) as never, replace: true })
+    void navigate({ to: '.', search: (old) => ({ ...old, event: id }), replace: true })
   const shown = list.data?.results.find(({ id }) => id === event)
   return (
     <>

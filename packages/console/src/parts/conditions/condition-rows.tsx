@@ -35,7 +35,7 @@ export function ConditionRows({ group, onChange, depth = 0, ...shared }: Props) 
           w="fit-content"
           aria-label={t.join}
           value={join}
-          onChange={(next) => onChange({ ...group, join: next as Group['join'] })}
+          onChange={(next) => onChange({ ...group, join: next })}
           data={[
             { value: 'all', label: t.all },
             { value: 'any', label: t.any },
