@@ -148,7 +148,7 @@ export function Navigation({ close }: { close: () => void }) {
         <NavLink
           key={entry.label}
           label={entry.label}
-          py={5}
+          py={3}
           leftSection={<entry.icon size={16} aria-hidden />}
           renderRoot={(props) => (
             <Link
