@@ -17,7 +17,11 @@ const ids = ({ body }: { body: { results: { id: string }[] } }) => body.results.
 
 describe('listPurchases', () => {
   it('finds a purchase by its code in any case, with its order and its customer', async () => {
-    const ticket = await givenTicket(shop, { vendor_code: 'Gate-77' }, { order_number: '4711' })
+    const ticket = await givenTicket(
+      shop,
+      { vendor_code: 'Gate-77' },
+      { order_number: '4711', external_id: 'shop-4711' },
+    )
     await givenTicket(shop, { vendor_code: 'Gate-770' })
     const reply = await list({ vendor_code: 'gate-77' })
     expect(reply.body).toMatchObject({
@@ -29,7 +33,7 @@ describe('listPurchases', () => {
           status: 'active',
           available_uses: 1,
           valid_until: null,
-          order: { order_number: '4711', external_id: 'X-1' },
+          order: { order_number: '4711', external_id: 'shop-4711' },
           user: { full_name: 'Ægir Holm' },
         },
       ],
