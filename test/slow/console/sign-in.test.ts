@@ -241,28 +241,6 @@ describe('the page after the sign-in', () => {
 })
 
 describe('several tabs', () => {
-  it('share a session, and are signed out together, at the service too', async () => {
-    const context = await browser.openContext({ ...nobody, expects: refused(401) })
-    const first = await context.newPage()
-    await first.goto(`/console${ordersPath()}`)
-    await signInByCode(first)
-    await waitForOrders(first)
-    const token = await readToken(first)
-    const second = await context.newPage()
-    await second.goto(`/console${ordersPath()}`)
-    await waitForOrders(second)
-    expect(await readToken(second)).toBe(token)
-    await openMenu(second)
-    await second.getByRole('menuitem', { name: 'Sign out' }).click()
-    await waitForSignIn(second)
-    await waitForSignIn(first)
-    expect([await readToken(first), await readToken(second)]).toEqual([null, null])
-    expect((await readPerson(token)).status).toBe(401)
-    // One sign-in is enough for both, and each comes back to its page.
-    await signInByCode(second)
-    await waitForOrders(first)
-  })
-
   it('do not lose an access token that somebody pasted', async () => {
     const page = await browser.openPage(ordersPath(), { as: 'OV' })
     await waitForOrders(page)
