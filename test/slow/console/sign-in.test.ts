@@ -241,6 +241,44 @@ describe('the page after the sign-in', () => {
 })
 
 describe('several tabs', () => {
+  it('share a session, and are signed out together, at the service too', async () => {
+    const context = await browser.openContext({ ...nobody, expects: refused(401) })
+    const first = await context.newPage()
+    await first.goto(`/console${ordersPath()}`)
+    await signInByCode(first)
+    await waitForOrders(first)
+    const token = await readToken(first)
+    const second = await context.newPage()
+    await second.goto(`/console${ordersPath()}`)
+    await waitForOrders(second)
+    expect(await readToken(second)).toBe(token)
+    await openMenu(second)
+    await second.getByRole('menuitem', { name: 'Sign out' }).click()
+    await waitForSignIn(second)
+    await waitForSignIn(first)
+    expect([await readToken(first), await readToken(second)]).toEqual([null, null])
+    expect((await readPerson(token)).status).toBe(401)
+    // One sign-in is enough for both, and each comes back to its page.
+    await signInByCode(second)
+    await waitForOrders(first)
+  })
+
+  it('share a session although the open one is busy', async () => {
+    const context = await browser.openContext(nobody)
+    const first = await context.newPage()
+    await first.goto(`/console${ordersPath()}#token=${service.tokens['OA']}`)
+    await waitForOrders(first)
+    const second = await context.newPage()
+    // The answer comes after the second tab has turned to the page to sign in, and before that page is there.
+    await second.route(/\/assets\/sign-in-/, async (route) => {
+      await expect.poll(() => readToken(second)).not.toBeNull()
+      await route.continue()
+    })
+    await first.evaluate('setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end; ); }, 50)')
+    await second.goto(`/console${ordersPath()}`)
+    await waitForOrders(second)
+  })
+
   it('do not lose an access token that somebody pasted', async () => {
     const page = await browser.openPage(ordersPath(), { as: 'OV' })
     await waitForOrders(page)

@@ -21,16 +21,19 @@ const methods = { queryKey: ['sign-in methods'], queryFn: loadMethods, staleTime
 
 /** The ways to sign in here. It is also where people come back to from their identity provider. */
 export function SignIn() {
-  const to = readTarget(route.useSearch().to, location.origin)
+  const search = route.useSearch()
+  const to = readTarget(search.to, location.origin)
   const router = useRouter()
   const [pending, setPending] = useState(readPendingSignIn)
   const query = useQuery(methods)
   const token = useSyncExternalStore(onTokenChange, readToken)
   const [tokenBefore] = useState(readToken)
+  // An address with a target was opened by nobody who was signed in. The session of a busy tab can arrive before this page.
+  const wasSignedIn = tokenBefore !== null && search.to === undefined
   // Somebody signed in, here or in another tab.
   useEffect(() => {
-    if (pending === null && token !== null && tokenBefore === null) router.history.replace(to)
-  }, [pending, token, tokenBefore, router, to])
+    if (pending === null && token !== null && !wasSignedIn) router.history.replace(to)
+  }, [pending, token, wasSignedIn, router, to])
   const enter = (newToken: string, target = to) => {
     queries.clear()
     storeToken(newToken)
@@ -49,9 +52,7 @@ export function SignIn() {
           />
         ) : (
           <>
-            {tokenBefore !== null && token !== null && (
-              <SignedIn token={token} goOn={() => router.history.replace(to)} />
-            )}
+            {wasSignedIn && token !== null && <SignedIn token={token} goOn={() => router.history.replace(to)} />}
             <Paper withBorder p="lg">
               <Loaded query={query} heights={[36, 60]}>
                 {(data) => <Ways methods={data} to={to} enter={enter} />}
