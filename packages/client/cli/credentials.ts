@@ -15,7 +15,7 @@ interface StoredLogins {
   tokens: Record<string, string>
 }
 
-/** Where a login comes from, to tell people. */
+/** The source of a login, to tell people. */
 export interface Connection {
   url: string
   /** Null for operations that need no token. */

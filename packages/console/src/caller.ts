@@ -4,7 +4,7 @@ import { get, getWithEtag, type Schema } from './api'
 import { type Operation, roles } from './generated/roles'
 import { words } from './words'
 
-/** Who is signed in, with the organisations and editions that this person sees. */
+/** The query of the person who is signed in, with the organisations and editions that this person sees. */
 export const caller = { ...getWithEtag('/v1/auth/user-info'), staleTime: 60_000 }
 
 export const useCaller = (): Schema['UserInfo'] | undefined => useQuery(caller).data?.data

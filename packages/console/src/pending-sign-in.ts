@@ -1,8 +1,8 @@
 /** A sign-in that an address asks for. */
 export type PendingSignIn =
-  /** Of `npm start`, and for development alone. */
+  /** `npm start` prints it, and only a server for development accepts it. */
   | { kind: 'token'; token: string }
-  /** Of `createSignInLink`. */
+  /** `createSignInLink` makes it. */
   | { kind: 'link'; secret: string }
   /** The answer of the identity provider. */
   | { kind: 'answer'; parameters: URLSearchParams }

@@ -6,10 +6,10 @@ export const text: Read<string> = (value) =>
 
 export const flag: Read<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
 
-export const oneOf =
+export const choice =
   <const Choice extends string>(choices: readonly Choice[]): Read<Choice> =>
   (value) =>
-    choices.find((choice) => choice === value)
+    choices.find((one) => one === value)
 
 const positive: Read<number> = (value) => (Number(value) > 1 ? Math.trunc(Number(value)) : undefined)
 

@@ -167,14 +167,14 @@ describe('redeem', () => {
   })
 
   it('forgets the scans of another person, and never one that waits because many came after it', () => {
-    store.beginScansOf('usr_1')
+    store.beginScans('usr_1')
     const waiting = addScan()
     for (let index = 0; index < 120; index++) store.changeScan(addScan().id, { outcome: 'in' })
     expect(findScan(waiting.id)).toBeDefined()
     expect(store.readScans()).toHaveLength(101)
-    store.beginScansOf('usr_1')
+    store.beginScans('usr_1')
     expect(store.readScans()).toHaveLength(101)
-    store.beginScansOf('usr_2')
+    store.beginScans('usr_2')
     expect(store.readScans()).toEqual([])
   })
 })

@@ -34,7 +34,7 @@ export const findWindowFaults = ({ from, to }: SendWindow): FieldError[] =>
 
 export interface WindowState {
   isOpen: boolean
-  /** When the window closes or opens next. */
+  /** The instant at which the window closes or opens next. */
   changesAt: number
 }
 

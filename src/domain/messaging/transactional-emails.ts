@@ -65,7 +65,7 @@ export const returnIntervalMs = 30 * dayMs
 /** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
-/** Why a receipt or a test message that waits is not sent any more. */
+/** The reasons for which a receipt or a test message that waits is not sent any more. */
 export const withholdingReasons = {
   superseded: 'The receipt was sent again.',
   order_cancelled: 'The order was cancelled.',

@@ -38,7 +38,7 @@ export const tokenText: Form<string> = {
   description: 'a text of letters, digits and signs, without spaces and line ends',
 }
 
-export const oneOf = <Name extends string>(...names: readonly Name[]): Form<Name> => ({
+export const choice = <Name extends string>(...names: readonly Name[]): Form<Name> => ({
   read: (text) => names.find((name) => name === text) ?? null,
   description: `one of ${names.join(', ')}`,
 })

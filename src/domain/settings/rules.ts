@@ -1,6 +1,6 @@
 import { readSetting, readText, secretNames, getSetting, type SettingName, type SettingTexts } from './settings.ts'
 
-/** What a check of settings knows of the installation. Rules about what is unknown are left out. */
+/** The knowledge of a check about the installation. Rules about what is unknown are left out. */
 export interface Installation {
   /** The requests per minute that the binding RATE_LIMITER allows with one token. */
   tokenLimit?: number

@@ -26,7 +26,7 @@ export interface Setting {
   development?: string
   /** True if a text of another form counts as not set. Otherwise the Worker does not start with it. */
   fallsBack?: true
-  /** What the setting does, as the documents say it. */
+  /** The sentence of the documents about the setting. */
   description: string
 }
 
@@ -37,7 +37,7 @@ const days = forms.wholeNumber(1, maxRetentionDays, ' of days')
 export const settings = {
   ENVIRONMENT: {
     group: 'service',
-    form: forms.oneOf('production', 'development', 'test'),
+    form: forms.choice('production', 'development', 'test'),
     default: 'production',
     development: 'development',
     fallsBack: true,
@@ -203,7 +203,7 @@ export const settings = {
   },
   EMAIL_PROVIDER: {
     group: 'messages',
-    form: forms.oneOf('capture', 'resend', 'cloudflare'),
+    form: forms.choice('capture', 'resend', 'cloudflare'),
     description:
       '`capture` (default, in development only), `resend`, or `cloudflare`, which sends one message at a time over a `send_email` binding named `EMAIL`, and no campaigns.',
   },
@@ -232,7 +232,7 @@ export const settings = {
   },
   SMS_PROVIDER: {
     group: 'messages',
-    form: forms.oneOf('capture', 'gatewayapi'),
+    form: forms.choice('capture', 'gatewayapi'),
     description: '`capture` (default, in development only) or `gatewayapi`.',
   },
   SMS_API_KEY: {
@@ -254,7 +254,7 @@ export const settings = {
   },
   DNS_PROVIDER: {
     group: 'messages',
-    form: forms.oneOf('capture', 'https'),
+    form: forms.choice('capture', 'https'),
     default: 'capture',
     description: 'Who looks up the records of sender domains: `capture`, for development, or `https`.',
   },
@@ -283,17 +283,17 @@ export const settings = {
   },
   WALLET_VENDOR_A: {
     group: 'wallet',
-    form: forms.oneOf(...walletPlatforms),
+    form: forms.choice(...walletPlatforms),
     description: 'Which platform events call `vendorA`: `apple`, `google` or empty.',
   },
   WALLET_VENDOR_B: {
     group: 'wallet',
-    form: forms.oneOf(...walletPlatforms),
+    form: forms.choice(...walletPlatforms),
     description: 'Which platform events call `vendorB`.',
   },
   WALLET_PROVIDER: {
     group: 'wallet',
-    form: forms.oneOf('capture', 'live'),
+    form: forms.choice('capture', 'live'),
     default: 'capture',
     description:
       '`capture`, for development, or `live`, which needs the following for each platform that is a vendor, except `WALLET_GOOGLE_API_BASE`.',

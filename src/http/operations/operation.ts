@@ -25,8 +25,8 @@ export const tags = [
 ] as const
 
 /**
- * Whether an agent that acts for a person can call the operation over MCP: freely, after the person has confirmed the call,
- * or never.
+ * The way in which an agent that acts for a person can call the operation over MCP: freely, after the person has confirmed
+ * the call, or never.
  */
 export type AgentAccess = 'free' | 'confirm' | 'none'
 

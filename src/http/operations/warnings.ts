@@ -7,7 +7,7 @@ export const ApprovalWarnings = z.array(FieldProblem).optional().openapi({
   description: '`approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings.',
 })
 
-/** For `sign`: the warnings belong to the response alone, so a resource that is read later has none and keeps its ETag. */
+/** Adds warnings for `sign`. They belong to the response alone, so a resource that is read later keeps its ETag. */
 export const addWarnings = async <Body extends object>(
   response: Body,
   { warnings }: { warnings: readonly FieldError[] },

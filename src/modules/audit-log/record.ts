@@ -36,7 +36,7 @@ interface ErasedResource {
 export interface ErasedPerson {
   id: string
   organization_id: string
-  /** Who erases the person. */
+  /** The account that erases the person. */
   caller_id: string
 }
 

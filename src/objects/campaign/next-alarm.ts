@@ -15,7 +15,7 @@ export interface AlarmReasons {
   nextChunkAt: number | null
   /** Until when no chunk is handed out. Infinity: until somebody resumes the campaign. */
   closedUntil: number
-  /** When the send window of a campaign that is sending opens or closes next. */
+  /** The instant at which the send window of a campaign that is sending opens or closes next. */
   windowChangesAt: number | null
   /** True if a consumer holds a chunk, or would get one. */
   isBusy: boolean

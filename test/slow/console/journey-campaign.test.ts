@@ -9,7 +9,7 @@ const browser = useConsole()
 const { service } = browser
 const api = createClient(service.url, service.rootToken)
 
-/** What each customer has paid. Four of them get the campaign. */
+/** The amounts that the customers have paid. Four of them get the campaign. */
 const amounts = [900, 800, 700, 600, 300, 100]
 const recipientCount = 4
 const openers = [0, 2]
@@ -173,7 +173,7 @@ describe('a segment', () => {
     await expect.poll(() => count('Not opened')).toBe(String(recipientCount - openers.length))
     await expectAccessible(page, 'journey-campaign')
 
-    // Those who did not open become a segment of their own.
+    // The people who did not open become a segment of their own.
     await engagement.getByRole('button', { name: 'Segment of these: Did not open' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create the segment' }).click()
     await page.waitForURL(/\/segments\/seg_/)

@@ -8,7 +8,7 @@ const browser = useConsole()
 const { service } = browser
 const api = createClient(service.url, service.rootToken)
 
-/** As Excel writes it in Denmark. The quantity of the fourth order is a word. */
+/** A table as Excel writes it in Denmark. The quantity of the fourth order is a word. */
 const table = [
   'Ordrenr.;Navn;E-mail;Billettype;Antal;Beløb;Købt den;Hold',
   'D-1001;Freja Nygård;freja@import.example;Dagsbillet;2;2.501,00;14-03-2026 12:30;rød',

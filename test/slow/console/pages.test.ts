@@ -58,7 +58,7 @@ const makeConsent = async (): Promise<string> => {
   return (await api.post<{ id: string }>('/v1/consents', body)).id
 }
 
-/** What the demonstration data lack. */
+/** Functions that make what the demonstration data lack. */
 const makers: Record<string, () => Promise<{ id: string }>> = {
   batch: () =>
     api.post(`/v1/editions/${edition}/refund-batches`, {

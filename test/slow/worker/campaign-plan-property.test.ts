@@ -174,7 +174,7 @@ describe('a plan', () => {
       const { audience } = await readPlan(campaign.id)
       expect(audience).toMatchObject({ is_estimate: true, people: audience.recipients + audience.skipped })
       expect(Math.abs(audience.people - 120_000)).toBeLessThan(100)
-      // When a slow machine stops the test of people early, more of them are old.
+      // A slow machine stops the test of people early, and then more of them are old.
       expect(audience.recipients).toBeGreaterThan(59_000)
       expect(audience.skipped_by_reason).toEqual(
         audience.skipped > 0 ? [{ reason: 'inactive', people: audience.skipped, examples: expect.anything() }] : [],

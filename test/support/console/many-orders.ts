@@ -19,7 +19,7 @@ const ordersPerCall = 10_000
 /** The number of the order at a place in the list that begins with the newest. */
 export const numberAt = (place: number): string => String(1_000_000 + addedCount - place)
 
-/** How many of the orders are cancelled. */
+/** The number of cancelled orders. */
 export const cancelledTotal = Math.floor((addedCount + 1) / 4)
 
 /** Creates an edition with 100,000 orders. */

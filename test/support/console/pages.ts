@@ -7,7 +7,7 @@ import type { ConsoleService } from './setup.ts'
 
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** Where pictures of the pages go, if somebody wants to look at them. */
+/** The folder for pictures of the pages, if somebody wants to look at them. */
 const pictures = process.env['PICTURES']
 
 export const widths = [1280, 390] as const

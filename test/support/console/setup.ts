@@ -9,7 +9,7 @@ import { startServer } from '../../../scripts/support/server.ts'
 import { findChromium } from '../browser.ts'
 import { clientId, startIssuer } from './issuer.ts'
 
-/** What all browser tests share: one server with the demonstration data, and one browser. */
+/** The server with the demonstration data and the browser that all browser tests share. */
 export interface ConsoleService {
   url: string
   rootToken: string

@@ -11,7 +11,7 @@ interface Fetched {
   status: number
   body: unknown
   headers: Headers
-  /** When half of the wait was over. */
+  /** The instant at which half of the wait was over. */
   at: number
   /** The greatest difference between the time of the answer and `at`. */
   errorMs: number

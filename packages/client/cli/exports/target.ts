@@ -21,7 +21,7 @@ export interface Position {
 
 export const start: Position = { header: null, last: null, rows: 0, bytes: 0 }
 
-/** Where an export is written to. */
+/** The file or stream to which an export is written. */
 export interface Target {
   /** Continues an earlier export, or begins. */
   position: Position

@@ -13,7 +13,7 @@ export interface PostResult {
   /** Null if no answer came. */
   status: number | null
   ms: number
-  /** Why no answer came. Null if one came. */
+  /** The reason for which no answer came. Null if one came. */
   error: string | null
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { openState, type StoredState } from '../state.ts'
 
-/** Where events come from and go to. */
+/** The feed that events come from, and the address that they go to. */
 interface Route {
   url: string
   organization: string

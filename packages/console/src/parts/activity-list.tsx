@@ -64,11 +64,11 @@ function Entry({ entry, aside }: { entry: Activity; aside: ReactNode }) {
 interface Props {
   path: '/v1/orders/{id}/activity' | '/v1/user/{id}/activity'
   id: string
-  /** What stands beside the time, such as the order of an entry. */
+  /** It stands beside the time, such as the order of an entry. */
   aside?: (entry: Activity) => ReactNode
 }
 
-/** What happened with an order or a customer, the newest first. */
+/** Lists the events of an order or a customer, the newest first. */
 export function ActivityList({ path, id, aside = () => null }: Props) {
   const list = useInfiniteQuery({
     queryKey: [path, id],

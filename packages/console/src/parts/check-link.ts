@@ -49,7 +49,7 @@ const pages: Readonly<Record<string, (place: { edition: string; organization: st
 
 type Check = Schema['EditionHealthCheck']
 
-/** Where a failed check of an edition is mended: the field of the settings, or the page of the object. Null if nowhere. */
+/** Finds the page that mends a failed check of an edition: the field of the settings, or the page of the object. Null if there is none. */
 export function findCheckLink(
   { check_id }: Check,
   object: Check['related_objects'][number],

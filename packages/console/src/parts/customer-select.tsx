@@ -9,7 +9,7 @@ interface Props extends Omit<SelectProps, 'value' | 'onChange' | 'data'> {
   /** Only customers of this edition. Without it, those of the organisation. */
   edition?: string | undefined
   organization?: string | undefined
-  /** The id of the customer. Null if nobody is chosen. */
+  /** The id of the customer. Null if nobody is customer. */
   value: string | null
   onChange: (id: string | null) => void
 }
@@ -20,7 +20,7 @@ const pageSize = 20
 export function CustomerSelect({ edition, organization, value, onChange, ...select }: Props) {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), 300)
-  // The field shows the chosen customer's name, which must not become a search.
+  // The field shows the customer customer's name, which must not become a search.
   const [chosenLabel, setChosenLabel] = useState('')
   const query = {
     page_size: pageSize,
@@ -28,13 +28,13 @@ export function CustomerSelect({ edition, organization, value, onChange, ...sele
     ...(search !== '' && search !== chosenLabel && { search }),
   }
   const people = useQuery({ ...get('/v1/user', { params: { query } }), placeholderData: keepPreviousData })
-  const chosen = useQuery({
+  const customer = useQuery({
     ...get('/v1/user/{id}', { params: { path: { id: value ?? '' } } }),
     enabled: value !== null,
     staleTime: 60_000,
   })
   const list = people.data?.results ?? []
-  const all = chosen.data && value !== null && !list.some(({ id }) => id === value) ? [chosen.data, ...list] : list
+  const all = customer.data && value !== null && !list.some(({ id }) => id === value) ? [customer.data, ...list] : list
   const data = all.map(({ id, first_name, last_name, email, phone_number }) => ({
     value: id,
     label: [`${first_name} ${last_name}`.trim(), email ?? phone_number].filter(Boolean).join(' · ') || id,

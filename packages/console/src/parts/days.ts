@@ -1,4 +1,4 @@
-/** How far the zone is ahead of UTC at the instant, in milliseconds. */
+/** Reads the milliseconds by which the zone is ahead of UTC at the instant. */
 function readOffset(at: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone,

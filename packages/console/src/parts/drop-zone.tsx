@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react'
 interface Props {
   /** The label of the button that chooses a file. */
   label: string
-  /** What can be dropped here, and how large it may be. */
+  /** It names the files that can be dropped here, and their largest size. */
   hint: ReactNode
   accept?: string
   isMultiple?: boolean

@@ -212,7 +212,7 @@ const OthersChanges = ({ changes, labels, load, keep }: OthersProps) => (
 
 interface DialogProps<Resource, Values> extends Omit<Props<Resource, Values>, 'latest'> {
   title: string
-  /** What `getWithEtag` returns. The dialog reads the resource when it opens. */
+  /** The options of `getWithEtag`. The dialog reads the resource when it opens. */
   query: unknown
   close: () => void
   size?: ModalProps['size']

@@ -10,7 +10,7 @@ interface Props {
   edition: Pick<Schema['EditionListItem'], 'is_archived' | 'is_draft'>
 }
 
-/** Whether the public sees the edition. */
+/** Tells whether the public sees the edition. */
 export function EditionState({ edition: { is_archived, is_draft } }: Props) {
   const state = is_archived ? 'archived' : is_draft ? 'draft' : 'published'
   return <Status tone={tones[state]} label={t.states[state]} />

@@ -25,7 +25,7 @@ export type Filter = {
 interface Props {
   search: Record<string, unknown>
   filters: readonly Filter[]
-  /** What the search field looks at. Without it there is no search field. */
+  /** It names the fields that are searched. Without it there is no search field. */
   searchHint?: string
 }
 
@@ -165,7 +165,7 @@ function FilterField({ filter, value, isLabelled }: { filter: Filter; value: unk
 function FilterPill({ filter, value }: { filter: Filter; value: unknown }) {
   const change = useSearchChange()
   const zone = useEdition()?.timezone
-  const shown =
+  const text =
     filter.kind === 'choice'
       ? (filter.options[String(value)] ?? String(value))
       : filter.kind === 'day'
@@ -179,7 +179,7 @@ function FilterPill({ filter, value }: { filter: Filter; value: unknown }) {
       onRemove={() => change.set({ [filter.key]: undefined })}
       removeButtonProps={{ 'aria-label': `${words.common.clear}: ${filter.label}`, tabIndex: 0, 'aria-hidden': false }}
     >
-      {filter.label}: {shown}
+      {filter.label}: {text}
     </Pill>
   )
 }

@@ -4,5 +4,5 @@ interface NamedOrder {
   external_id: string | null
 }
 
-/** What people call an order. */
+/** Finds the name that people use for an order. */
 export const nameOrder = ({ id, order_number, external_id }: NamedOrder): string => order_number ?? external_id ?? id

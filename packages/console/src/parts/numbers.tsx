@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 export interface Figure {
   label: string
   value: ReactNode
-  /** What belongs to the number, such as the same number of today. */
+  /** A remark on the number, such as the same number of today. */
   hint?: ReactNode
 }
 

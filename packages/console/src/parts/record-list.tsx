@@ -50,7 +50,7 @@ interface Props<Row> {
   countLabel: (count: number) => string
   /** Shown when there is nothing and no filter is set. */
   empty: { title: string; hint?: ReactNode; action?: ReactNode }
-  /** What can be done with all rows, such as an export. */
+  /** The actions on all rows, such as an export. */
   actions?: ReactNode
 }
 
@@ -90,7 +90,7 @@ export function RecordList<Row>(props: Props<Row>) {
         }
       />
     )
-  const shown = columns.filter(({ key }, index) => index === 0 || chosen.includes(key))
+  const visibleColumns = columns.filter(({ key }, index) => index === 0 || chosen.includes(key))
   const isOld = list.isPlaceholderData
   return (
     <Stack gap="xs">
@@ -106,9 +106,9 @@ export function RecordList<Row>(props: Props<Row>) {
       </Group>
       <div className={isOld ? 'old' : undefined} aria-busy={isOld} inert={isOld}>
         {isNarrow ? (
-          <Cards {...props} rows={data.results} columns={shown} />
+          <Cards {...props} rows={data.results} columns={visibleColumns} />
         ) : (
-          <Rows {...props} rows={data.results} columns={shown} />
+          <Rows {...props} rows={data.results} columns={visibleColumns} />
         )}
       </div>
 

@@ -4,7 +4,7 @@ import { CodeBlock } from './code-block'
 
 interface Props {
   title: string
-  /** What the person has to do with it. */
+  /** It tells the person where to store the secret. */
   hint: string
   /** Null while there is nothing to show. */
   secret: string | null

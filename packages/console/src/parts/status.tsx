@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core'
 
-/** What a state means for the person: `good` is done, `wait` goes on by itself, `act` waits for somebody, `bad` failed. */
+/** The meaning of a state for the person: `good` is done, `wait` goes on by itself, `act` waits for somebody, `bad` failed. */
 export type Tone = 'good' | 'wait' | 'act' | 'bad' | 'none'
 
 const colours: Record<Tone, string> = {

@@ -7,7 +7,7 @@ export interface UploadItem {
   id: string
   name: string
   size: number
-  /** Which share has been sent, between 0 and 1. Null while nobody knows. */
+  /** The share that has been sent, between 0 and 1. Null while nobody knows. */
   share: number | null
   error: Error | null
   cancel: () => void
@@ -21,7 +21,7 @@ interface Options {
 }
 
 export interface Uploads {
-  /** What is sent, waits or failed, in its order. */
+  /** The uploads in their order: sent, waiting and failed. */
   items: readonly UploadItem[]
   isBusy: boolean
   send: (files: readonly File[]) => Promise<void>

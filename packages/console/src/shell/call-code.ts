@@ -31,8 +31,8 @@ export function writeCurl({ method, path, init }: Written, origin: string): stri
 /** The call with the client of the package `@event-commerce/client`. */
 export function writeClientCode({ method, path, init }: Written): string {
   const { params, body, headers } = init
-  const whole = { params, headers, body: isFile(body) ? 'FILE' : body }
-  const json = JSON.stringify(whole, null, 2)
+  const values = { params, headers, body: isFile(body) ? 'FILE' : body }
+  const json = JSON.stringify(values, null, 2)
   const options = json === '{}' ? '' : `, ${json.replaceAll(/"([A-Za-z_]\w*)":/g, '$1:')}`
   return `const { data } = await client.${method}('${path}'${options})`
 }

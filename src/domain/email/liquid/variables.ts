@@ -187,7 +187,7 @@ export type TemplateContext = {
 } & {
   /** Only for templates from `trackable`. */
   tracking?: { links: readonly string[]; pixel: string }
-  /** For each condition of the message's blocks, whether the recipient fulfils it. */
+  /** True for each condition of the message's blocks that the recipient fulfils. */
   block_conditions?: readonly boolean[]
 }
 

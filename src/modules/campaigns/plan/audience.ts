@@ -15,7 +15,7 @@ export interface PlannedAudience {
   isEstimate: boolean
   /** The conditions of the message's blocks. Null: they cannot be evaluated. */
   conditions: readonly string[] | null
-  /** Why they cannot be evaluated. */
+  /** The reason for which they cannot be evaluated. */
   conditionFailure: string | null
 }
 

@@ -30,7 +30,7 @@ export interface PlannedCampaign {
   smsPrice: SmsPrice | null
   /** Null without a provider. */
   limits: SendingLimits | null
-  /** When the send window opens. Null while it is open, and without one. */
+  /** The instant at which the send window opens. Null while it is open, and without one. */
   windowOpensAt: number | null
 }
 

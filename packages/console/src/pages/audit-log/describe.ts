@@ -11,7 +11,7 @@ export const nameType = (type: string): string => (t.types as Record<string, str
 /** The first word of an operation id, which says what was done. */
 export const readVerb = (action: string): string => /^[a-z]+/.exec(action)?.[0] ?? ''
 
-/** What was done, such as "Segment: changed". */
+/** Describes an action, such as "Segment: changed". */
 export function describeAction(action: string, type: string | null): string {
   if (action === 'rejectAccessToken') return t.refusedToken
   const verb = (t.verbs as Record<string, string>)[readVerb(action)]

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { organization } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { choice, readListSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => organization,
@@ -12,7 +12,7 @@ const list = createRoute({
     resource_id: text,
     created_after: text,
     created_before: text,
-    ordering: oneOf(['created', '-created']),
+    ordering: choice(['created', '-created']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'AuditLog'),
 })

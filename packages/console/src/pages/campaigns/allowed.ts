@@ -13,7 +13,7 @@ export function findReason({ allowed_actions, approval }: CampaignDetail, action
   return t.reasonsWhyNot.other
 }
 
-/** How many people a retry sends to: those who failed for a passing reason, and those to whom nothing went yet. */
+/** Counts the people to whom a retry sends: those who failed for a passing reason, and those to whom nothing went yet. */
 export function countRetryable(campaign: CampaignDetail): number {
   const { total_recipients, sent_count, failed_count, failed_by_reason } = campaign
   const pending = total_recipients - sent_count - failed_count

@@ -17,7 +17,7 @@ const t = await loadWords('campaigns')
 
 type Decision = 'request' | 'approve' | 'reject'
 
-/** Who asked for the approval, who decided, and what can be done about it. Nothing where nobody has to approve. */
+/** Names who asked for the approval and who decided, and offers the next step. It shows nothing where nobody has to approve. */
 export function ApprovalSection({ campaign }: { campaign: CampaignDetail }) {
   const { approval, organization_id, status } = campaign
   const [decision, setDecision] = useState<Decision | null>(null)

@@ -8,7 +8,7 @@ import { type CampaignDetail, type Channel, readType } from './types'
 
 const t = await loadWords('campaigns')
 
-/** Who gets it, and by which channel. */
+/** Edits the segment and the channel. */
 export function AudienceStep({ campaign, edit: { values, set } }: { campaign: CampaignDetail; edit: DraftEdit }) {
   const { edition = '' } = useParams({ strict: false })
   const { segment } = campaign

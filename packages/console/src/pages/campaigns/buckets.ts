@@ -12,8 +12,8 @@ const lengths: Record<Interval, { ms: number; characters: number; minimum: numbe
   day: { ms: 86_400_000, characters: 10, minimum: 7 },
 }
 
-const nothing = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, unsubscribed: 0 }
-const counts = Object.keys(nothing) as (keyof typeof nothing)[]
+const noCounts = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, unsubscribed: 0 }
+const counts = Object.keys(noCounts) as (keyof typeof noCounts)[]
 
 /** Adds the buckets in which nothing happened, which the API leaves out. The two hours of one name when clocks change are added up. */
 export function fillBuckets(buckets: readonly Bucket[], interval: Interval, timeZone: string): Point[] {
@@ -27,11 +27,11 @@ export function fillBuckets(buckets: readonly Bucket[], interval: Interval, time
   const middle = interval === 'day' ? ms / 2 : 0
   for (let at = start; at <= end; at += ms) {
     const name = toLocal(new Date(at + middle).toISOString(), timeZone).slice(0, characters)
-    points.set(name, { start: name, ...nothing })
+    points.set(name, { start: name, ...noCounts })
   }
   for (const bucket of buckets) {
     const name = bucket.start.slice(0, characters)
-    const point = points.get(name) ?? { start: name, ...nothing }
+    const point = points.get(name) ?? { start: name, ...noCounts }
     for (const count of counts) point[count] += bucket[count]
     points.set(name, point)
   }

@@ -10,7 +10,7 @@ import { AudienceStep } from './audience-step'
 import { ContentStep } from './content-step'
 import { useDraft } from './draft'
 import { FaultList, PlanPanel } from './plan'
-import { type Step, stepOf, steps, usePlan } from './steps'
+import { type Step, findStep, steps, usePlan } from './steps'
 import { TestStep } from './test-step'
 import type { CampaignDetail } from './types'
 import { WhenStep } from './when-step'
@@ -79,7 +79,7 @@ export function Composer({ campaign, etag }: { campaign: CampaignDetail; etag: s
 
 function StepMark({ step, faults }: { step: Step; faults: Schema['FieldProblem'][] | undefined }) {
   if (!faults || step === 'test' || step === 'when') return null
-  return faults.some((fault) => stepOf(fault) === step) ? (
+  return faults.some((fault) => findStep(fault) === step) ? (
     <IconAlertCircle size={16} color="var(--mantine-color-error)" aria-label={t.stepHasFaults} />
   ) : (
     <IconCircleCheck size={16} color="var(--mantine-color-teal-6)" aria-label={t.stepDone} />

@@ -18,7 +18,7 @@ interface Props {
   edit: DraftEdit
 }
 
-/** What people read. */
+/** Edits the texts of the campaign. */
 export const ContentStep = ({ campaign, edit }: Props) =>
   edit.values.channel === 'email' ? <EmailContent edit={edit} /> : <SmsContent campaign={campaign} edit={edit} />
 

@@ -15,7 +15,7 @@ interface Props {
   stats: Schema['CampaignStats']
 }
 
-/** Where every recipient stands: the parts add up to the total. */
+/** Counts the recipients by state. The parts add up to the total. */
 export function Delivery({ campaign, stats }: Props) {
   const { edition = '' } = useParams({ strict: false })
   const { status } = campaign
@@ -56,7 +56,7 @@ export function Delivery({ campaign, stats }: Props) {
   )
 }
 
-/** How fast messages go out, and how long it takes until all are out. */
+/** Shows the rate of sending, and the time until all messages are out. */
 function Speed({ campaign, stats: { sent, failed, pending } }: Props) {
   const [samples, setSamples] = useState<readonly Sample[]>([])
   const done = sent + failed
@@ -68,10 +68,12 @@ function Speed({ campaign, stats: { sent, failed, pending } }: Props) {
   }, [done])
   if (campaign.is_paused) return <>{t.paused}</>
   const rate = computeRate(samples)
-  const left = computeTimeLeft(pending, rate)
+  const timeLeft = computeTimeLeft(pending, rate)
   if (rate === null) return <>{t.measuring}</>
   const speed = t.perSecond.replace('#', () => formatCount(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)))
-  return <>{left === null ? t.nothingMoves : `${speed} · ${t.timeLeft.replace('#', () => formatDuration(left))}`}</>
+  return (
+    <>{timeLeft === null ? t.nothingMoves : `${speed} · ${t.timeLeft.replace('#', () => formatDuration(timeLeft))}`}</>
+  )
 }
 
 function Took({ campaign: { started_at, completed_at } }: { campaign: CampaignDetail }) {

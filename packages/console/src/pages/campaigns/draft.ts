@@ -5,7 +5,7 @@ import { api, getWithEtag, queries, type Schema } from '../../api'
 import { useChange } from '../../form'
 import type { CampaignDetail } from './types'
 
-/** What the composer edits. */
+/** The part of a campaign that the composer edits. */
 export type Draft = Pick<CampaignDetail, 'name' | 'channel' | 'email_message_id' | 'send_window'> & {
   segment_id: string
   sms_body: Record<string, string>
@@ -92,7 +92,7 @@ export function useDraft(campaign: CampaignDetail, etag: string | null): DraftEd
       onSent({ sent, answer: { data, etag: next } }) {
         base.current = { draft: read(data), etag: next }
         storeCampaign({ data, etag: next })
-        // What was typed meanwhile is still to be saved.
+        // Changes that were typed meanwhile are still to be saved.
         setChanges((current) =>
           Object.fromEntries(Object.entries(current).filter(([key, value]) => value !== sent[key as keyof Draft])),
         )

@@ -19,24 +19,24 @@ interface Row {
   colour: string
 }
 
-/** What people did with the message, each with the list of them and the way to write to exactly those. */
+/** Counts openings, clicks and the like. Each leads to its people, and becomes a segment of exactly those. */
 export function Engagement({ campaign, stats }: { campaign: CampaignDetail; stats: Schema['CampaignStats'] }) {
   const { channel } = campaign
   const { sent, delivered, machine_opened } = stats
   const [notOpened, notClicked] = useNegatives(campaign, sent > 0)
   if (sent === 0) return null
-  const of = (count: number, whole: number) => (whole === 0 ? 0 : count / whole)
+  const computeShare = (count: number, total: number) => (total === 0 ? 0 : count / total)
   const row = (engagement: EngagementCode, count: number | undefined, rate: number, colour: string): Row[] =>
     count === undefined ? [] : [{ engagement, count, rate, colour }]
   const rows = [
     ...row('delivered', delivered, stats.delivery_rate, 'teal.7'),
     ...(channel === 'email' ? row('opened', stats.opened, stats.open_rate, 'indigo.6') : []),
-    ...(channel === 'email' ? row('not_opened', notOpened, of(notOpened ?? 0, sent), 'gray.5') : []),
+    ...(channel === 'email' ? row('not_opened', notOpened, computeShare(notOpened ?? 0, sent), 'gray.5') : []),
     ...row('clicked', stats.clicked, stats.click_rate, 'indigo.6'),
-    ...row('not_clicked', notClicked, of(notClicked ?? 0, sent), 'gray.5'),
+    ...row('not_clicked', notClicked, computeShare(notClicked ?? 0, sent), 'gray.5'),
     ...row('unsubscribed', stats.unsubscribed, stats.unsubscribe_rate, 'orange.7'),
-    ...row('bounced', stats.bounced, of(stats.bounced, sent), 'red.7'),
-    ...(channel === 'email' ? row('complained', stats.complained, of(stats.complained, sent), 'red.7') : []),
+    ...row('bounced', stats.bounced, computeShare(stats.bounced, sent), 'red.7'),
+    ...(channel === 'email' ? row('complained', stats.complained, computeShare(stats.complained, sent), 'red.7') : []),
   ]
   return (
     <Section title={t.engagement} hint={machine_opened > 0 ? plural(machine_opened, t.machineOpened) : undefined}>

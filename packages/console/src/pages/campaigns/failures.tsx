@@ -12,7 +12,7 @@ import { type CampaignDetail, type FailReason, isRunning, type Reason } from './
 
 const t = await loadWords('campaigns')
 
-/** Why people did not get the message, and the way to try them again. */
+/** Lists the reasons of failures, and tries these people again. */
 export function Failures({ campaign }: { campaign: CampaignDetail }) {
   const { edition = '' } = useParams({ strict: false })
   const reasons = (Object.entries(campaign.failed_by_reason) as [FailReason, number][]).filter(([, count]) => count > 0)

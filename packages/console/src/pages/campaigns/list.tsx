@@ -20,7 +20,7 @@ const route = getRouteApi('/shell/editions/$edition/campaigns')
 const t = await loadWords('campaigns')
 const pageSize = 50
 
-/** How many have the message, and who has not. A draft has no recipients yet. */
+/** Counts the recipients who have the message, and the others. A draft has no recipients yet. */
 function Delivery({
   campaign: { status, total_recipients: total, sent_count: sent, failed_count: failed },
 }: {

@@ -19,7 +19,7 @@ import { type CampaignDetail, isStartable, pollMs } from './types'
 
 const t = await loadWords('campaigns')
 
-/** What became of a campaign, by the second while it runs. */
+/** Shows a campaign that was started, by the second while it runs. */
 export function Live({ campaign }: { campaign: CampaignDetail }) {
   const { id, status, started_at } = campaign
   const hasRun = started_at !== null || campaign.total_recipients > 0
@@ -65,7 +65,7 @@ export function Live({ campaign }: { campaign: CampaignDetail }) {
   )
 }
 
-/** Why the campaign does not go on. */
+/** Says why the campaign does not go on. */
 function Notices({ campaign }: { campaign: CampaignDetail }) {
   const { error_message, is_paused, waiting_reason, waiting_since, next_attempt_at, approval, status } = campaign
   return (

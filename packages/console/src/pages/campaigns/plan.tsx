@@ -7,7 +7,7 @@ import { nameLanguage } from '../../parts/names'
 import { Refusal } from '../../parts/refusal'
 import { Time } from '../../parts/time'
 import { formatCount, formatDuration, formatMoney, loadWords, plural } from '../../words'
-import { type Step, stepOf } from './steps'
+import { type Step, findStep } from './steps'
 import type { CampaignDetail, Plan } from './types'
 
 const t = await loadWords('campaigns')
@@ -86,7 +86,7 @@ function FaultItem({ faults, go }: { faults: readonly Fault[]; go: FaultListProp
 
 function FaultLink({ fault, go }: { fault: Fault; go: FaultListProps['go'] }) {
   const { edition = '' } = useParams({ strict: false })
-  const step = stepOf(fault)
+  const step = findStep(fault)
   if (fault.attr === 'edition_id')
     return (
       <Link className="link" to="/editions/$edition/settings" params={{ edition }}>
@@ -107,7 +107,7 @@ interface PanelProps {
   go?: (step: Step) => void
 }
 
-/** What a start would do now. */
+/** Shows the plan of a start now. */
 export function PlanPanel({ campaign, plan: { query, refusal }, go }: PanelProps) {
   return (
     <Paper
@@ -167,7 +167,7 @@ const Recipients = ({ audience: { recipients, people, is_estimate } }: { audienc
   </div>
 )
 
-/** Who gets nothing, by reason, with some of them. Together with the recipients it is everybody in the segment. */
+/** Counts the people who get nothing, by reason, with examples. With the recipients they are everybody in the segment. */
 function Skipped({ audience }: { audience: Audience }) {
   const { skipped_by_reason, sent_before, failed_before } = audience
   const rows: [string, string, number, Audience['skipped_by_reason'][number]['examples']][] = [
@@ -178,8 +178,8 @@ function Skipped({ audience }: { audience: Audience }) {
     ['sent_before', t.sentBefore, sent_before, []],
     ['failed_before', t.failedBefore, failed_before, []],
   ]
-  const shown = rows.filter(([, , people]) => people > 0)
-  if (shown.length === 0)
+  const visibleRows = rows.filter(([, , people]) => people > 0)
+  if (visibleRows.length === 0)
     return (
       <Text size="sm" c="dimmed">
         {t.nobodyLeftOut}
@@ -190,7 +190,7 @@ function Skipped({ audience }: { audience: Audience }) {
       <Text size="sm" fw={600}>
         {t.leftOut}
       </Text>
-      {shown.map(([key, label, people, examples]) => (
+      {visibleRows.map(([key, label, people, examples]) => (
         <div key={key}>
           <Group justify="space-between" wrap="nowrap" gap="xs" align="start">
             <Text size="sm">{label}</Text>
@@ -212,7 +212,7 @@ function Skipped({ audience }: { audience: Audience }) {
 const nameExample = (user: Schema['CampaignRecipient']['user'], address: string): string =>
   user.full_name.trim() || address || user.email || user.api_id
 
-/** Who reads which language, and where another text stands in. Languages that nobody reads are left out. */
+/** Counts the recipients by language, also those who get the text of another one. Languages that nobody reads are left out. */
 function Languages({ audience, isSms }: { audience: Audience; isSms: boolean }) {
   const rows = audience.languages.filter(({ recipients }) => recipients > 0)
   if (rows.length === 0) return null
@@ -279,7 +279,7 @@ function Conditions({ audience: { conditions } }: { audience: Audience }) {
   )
 }
 
-/** What it costs, how long it takes, and when it may begin. */
+/** Shows the cost, the duration, and the earliest start. */
 function Sending({ plan: { sending, cost, audience }, campaign }: { plan: Plan; campaign: CampaignDetail }) {
   const isSms = campaign.channel === 'sms'
   if (audience?.recipients === 0) return null

@@ -1,4 +1,4 @@
-/** How many messages were out at a time. */
+/** The number of messages that were out at a time. */
 export interface Sample {
   at: number
   sent: number

@@ -1,18 +1,18 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, readSearch, text } from '../../search'
+import { flag, choice, readListSearch, readSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'campaigns',
   validateSearch: readListSearch({
     search: text,
-    status: oneOf(['draft', 'scheduled', 'calculating', 'sending', 'sent', 'failed', 'cancelled']),
-    channel: oneOf(['email', 'sms']),
+    status: choice(['draft', 'scheduled', 'calculating', 'sending', 'sent', 'failed', 'cancelled']),
+    channel: choice(['email', 'sms']),
     is_paused: flag,
     segment_id: text,
     email_message_id: text,
-    ordering: oneOf([
+    ordering: choice([
       'created',
       '-created',
       'modified',
@@ -31,7 +31,7 @@ const list = createRoute({
 const detail = createRoute({
   getParentRoute: () => edition,
   path: 'campaigns/$campaign',
-  validateSearch: readSearch({ step: oneOf(['audience', 'content', 'test', 'when']) }),
+  validateSearch: readSearch({ step: choice(['audience', 'content', 'test', 'when']) }),
   component: lazyRouteComponent(() => import('./campaign'), 'Campaign'),
 })
 
@@ -40,8 +40,8 @@ const recipients = createRoute({
   path: 'campaigns/$campaign/recipients',
   validateSearch: readListSearch({
     search: text,
-    state: oneOf(['pending', 'sent', 'failed', 'skipped', 'cancelled']),
-    reason: oneOf([
+    state: choice(['pending', 'sent', 'failed', 'skipped', 'cancelled']),
+    reason: choice([
       'no_address',
       'no_consent',
       'unsubscribed',
@@ -53,7 +53,7 @@ const recipients = createRoute({
       'rate_limited',
       'unknown',
     ]),
-    engagement: oneOf([
+    engagement: choice([
       'delivered',
       'opened',
       'not_opened',
@@ -64,7 +64,7 @@ const recipients = createRoute({
       'unsubscribed',
     ]),
     link: text,
-    ordering: oneOf(['address', '-address', 'sent_at', '-sent_at']),
+    ordering: choice(['address', '-address', 'sent_at', '-sent_at']),
   }),
   component: lazyRouteComponent(() => import('./recipients'), 'Recipients'),
 })

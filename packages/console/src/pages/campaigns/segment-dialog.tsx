@@ -21,7 +21,7 @@ export interface RecipientFilter {
 interface Props {
   campaign: Pick<CampaignDetail, 'id' | 'name' | 'channel' | 'segment'>
   filter: RecipientFilter
-  /** Who they are, such as "Did not open": the beginning of the suggested name. */
+  /** The words for these people, such as "Did not open", with which the suggested name begins. */
   name: string
   isIcon?: boolean
   reason?: string | null

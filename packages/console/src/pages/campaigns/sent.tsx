@@ -16,7 +16,7 @@ import { type CampaignDetail, isRunning, readType } from './types'
 
 const t = await loadWords('campaigns')
 
-/** What is sent, within which hours, and who agreed to it. */
+/** Shows the message, the send window and the approval of a campaign. */
 export function Sent({ campaign }: { campaign: CampaignDetail }) {
   const { channel, send_window, completed_at, accepted_translations, created, status } = campaign
   const [isOpen, setOpen] = useState(false)

@@ -65,7 +65,7 @@ export function StartDialog({ campaign, at, isOpen, close }: Props) {
   )
 }
 
-/** What will happen, with numbers. */
+/** Lists the consequences of a start, with numbers. */
 function Consequences({ plan, campaign, at }: { plan: Plan; campaign: CampaignDetail; at: string | null }) {
   const { audience, sending, cost } = plan
   if (!audience) return null

@@ -14,8 +14,8 @@ const formats: Record<Interval, Intl.DateTimeFormatOptions> = {
 
 /** `start` is local time already, so it is written as if it were UTC. */
 function formatStart(start: string, interval: Interval): string {
-  const whole = `${start}${interval === 'day' ? 'T00:00' : interval === 'hour' ? ':00' : ''}Z`
-  return new Intl.DateTimeFormat(locale, { ...formats[interval], timeZone: 'UTC' }).format(new Date(whole))
+  const instant = `${start}${interval === 'day' ? 'T00:00' : interval === 'hour' ? ':00' : ''}Z`
+  return new Intl.DateTimeFormat(locale, { ...formats[interval], timeZone: 'UTC' }).format(new Date(instant))
 }
 
 /** Lines of what happened in each minute, hour or day. */

@@ -12,7 +12,7 @@ const t = await loadWords('campaigns')
 const Chart = lazy(() => import('./timeline-chart'))
 
 const hourMs = 3_600_000
-/** How much of the time each interval shows, so that no chart has too many points. */
+/** The span of time that each interval shows, so that no chart has too many points. */
 const spans: Record<Interval, number> = { minute: 2 * hourMs, hour: 7 * 24 * hourMs, day: 365 * 24 * hourMs }
 
 const atMinute = (at: number): string => new Date(Math.floor(at / 60_000) * 60_000).toISOString()

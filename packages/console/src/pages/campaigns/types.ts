@@ -25,7 +25,7 @@ export const isEditable = (status: CampaignStatusCode): boolean => status === 'd
 
 const hourMs = 3_600_000
 
-/** How often a page reads a campaign again. Queries of a hidden tab wait. */
+/** The milliseconds after which a page reads a campaign again. Queries of a hidden tab wait. */
 export const pollMs = (
   campaign: Pick<CampaignDetail, 'status' | 'scheduled_at' | 'completed_at' | 'is_paused'> | undefined,
 ): number => {

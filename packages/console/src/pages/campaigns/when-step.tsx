@@ -20,7 +20,7 @@ interface Props {
   plan: Plan | undefined
 }
 
-/** When it goes out, within which hours, and who has to agree. */
+/** Edits the time of the start and the send window, and asks for the approval. */
 export function WhenStep({ campaign, edit, plan }: Props) {
   const zone = useEdition()?.timezone ?? 'UTC'
   const { scheduled_at } = campaign

@@ -25,7 +25,7 @@ interface Values extends Record<string, unknown> {
 
 const exampleAmount = 100
 
-/** What the rule adds to an example order. */
+/** Writes the fee of an example order. */
 function writeExample({ currency, rate, fixed_amount }: Values): string {
   const fee = (exampleAmount * Number(rate)) / 100 + Number(fixed_amount)
   return fill(t.example, { amount: formatMoney(exampleAmount, currency), fee: formatMoney(fee, currency) })

@@ -6,7 +6,7 @@ import { formatTime, loadWords } from '../../words'
 const catalogueWords = await loadWords('catalogue')
 
 const t = catalogueWords.passDesigns.sample
-/** What phones show where a design has no colour. */
+/** The colours that phones show where a design has none. */
 const platform = { background: '#ffffff', text: '#000000', label: '#5b6470' }
 
 interface Design {

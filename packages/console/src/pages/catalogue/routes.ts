@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const byName = ['name', '-name', 'created', '-created', 'modified', '-modified'] as const
 const getParentRoute = () => edition
@@ -8,7 +8,7 @@ const getParentRoute = () => edition
 const products = createRoute({
   getParentRoute,
   path: 'products',
-  validateSearch: readListSearch({ search: text, category_id: text, is_draft: flag, ordering: oneOf(byName) }),
+  validateSearch: readListSearch({ search: text, category_id: text, is_draft: flag, ordering: choice(byName) }),
   component: lazyRouteComponent(() => import('./products'), 'Products'),
 })
 
@@ -21,28 +21,28 @@ const product = createRoute({
 const categories = createRoute({
   getParentRoute,
   path: 'categories',
-  validateSearch: readListSearch({ search: text, ordering: oneOf([...byName, 'position', '-position']) }),
+  validateSearch: readListSearch({ search: text, ordering: choice([...byName, 'position', '-position']) }),
   component: lazyRouteComponent(() => import('./categories'), 'Categories'),
 })
 
 const locations = createRoute({
   getParentRoute,
   path: 'locations',
-  validateSearch: readListSearch({ search: text, is_draft: flag, ordering: oneOf(byName) }),
+  validateSearch: readListSearch({ search: text, is_draft: flag, ordering: choice(byName) }),
   component: lazyRouteComponent(() => import('./locations'), 'Locations'),
 })
 
 const feeRules = createRoute({
   getParentRoute,
   path: 'fee-rules',
-  validateSearch: readListSearch({ search: text, currency: text, is_active: flag, ordering: oneOf(byName) }),
+  validateSearch: readListSearch({ search: text, currency: text, is_active: flag, ordering: choice(byName) }),
   component: lazyRouteComponent(() => import('./fee-rules'), 'FeeRules'),
 })
 
 const passDesigns = createRoute({
   getParentRoute,
   path: 'pass-designs',
-  validateSearch: readListSearch({ search: text, product_id: text, ordering: oneOf(byName) }),
+  validateSearch: readListSearch({ search: text, product_id: text, ordering: choice(byName) }),
   component: lazyRouteComponent(() => import('./pass-designs'), 'PassDesigns'),
 })
 

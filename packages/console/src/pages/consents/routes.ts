@@ -1,16 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const consents = createRoute({
   getParentRoute: () => edition,
   path: 'consents',
   validateSearch: readListSearch({
     search: text,
-    only: oneOf(['edition']),
-    type: oneOf(['marketing', 'terms', 'privacy', 'photo', 'data_sharing', 'custom']),
+    only: choice(['edition']),
+    type: choice(['marketing', 'terms', 'privacy', 'photo', 'data_sharing', 'custom']),
     is_active: flag,
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name', 'position', '-position']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'name', '-name', 'position', '-position']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Consents'),
 })
@@ -26,7 +26,7 @@ const forms = createRoute({
   path: 'signup-forms',
   validateSearch: readListSearch({
     is_active: flag,
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'name', '-name']),
   }),
   component: lazyRouteComponent(() => import('./signup-forms'), 'SignupForms'),
 })
@@ -41,10 +41,10 @@ const suppressions = createRoute({
   getParentRoute: () => edition,
   path: 'suppressions',
   validateSearch: readListSearch({
-    channel: oneOf(['email', 'sms']),
-    reason: oneOf(['unsubscribed', 'complaint', 'hard_bounce', 'invalid']),
+    channel: choice(['email', 'sms']),
+    reason: choice(['unsubscribed', 'complaint', 'hard_bounce', 'invalid']),
     address: text,
-    ordering: oneOf(['created', '-created', 'address', '-address']),
+    ordering: choice(['created', '-created', 'address', '-address']),
   }),
   component: lazyRouteComponent(() => import('./suppressions'), 'Suppressions'),
 })

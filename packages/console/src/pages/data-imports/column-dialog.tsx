@@ -66,7 +66,7 @@ const argsOf: Record<Values['type'], readonly (keyof Args)[]> = {
 const buildArgs = ({ type, args }: Values): Args =>
   Object.fromEntries(argsOf[type].flatMap((key) => (args[key] === '' ? [] : [[key, args[key]]])))
 
-/** How the cells of a column are read: format, blank cells, replaced texts. */
+/** Edits the reading of a column: its format, blank cells, replaced texts. */
 export function ColumnDialog({ id, column }: { id: string; column: Column }) {
   const [isOpen, dialog] = useDisclosure()
   const { transform, default_value, target_position, value_map } = column

@@ -17,7 +17,7 @@ interface Props {
   validation: Schema['ColumnMappingValidation']
 }
 
-/** What must be decided before the columns can be processed, each with its answer beside it. */
+/** Asks the questions that must be answered before the columns can be processed. */
 export function ColumnProblems({ id, columns, validation }: Props) {
   const problems = validation.errors.filter(({ row }) => row === null)
   const warnings = validation.warnings.filter(({ row }) => row === null)

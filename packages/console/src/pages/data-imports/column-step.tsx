@@ -25,7 +25,7 @@ type Validation = Schema['ColumnMappingValidation']
 /** More than a file may have. */
 const maxColumns = 500
 
-/** What each column of the file becomes. */
+/** Maps the columns of the file to fields. */
 export function ColumnStep({ result }: { result: ImportResult }) {
   const { import: id } = route.useParams()
   const { data: row } = result
@@ -65,7 +65,7 @@ interface BarProps {
   validation: Validation | undefined
 }
 
-/** What stands between the columns and the next step. */
+/** Leads to the next step, or says what it waits for. */
 function ContinueBar({ row, columns, validation }: BarProps) {
   const navigate = useNavigate()
   const process = useChange(
@@ -171,7 +171,7 @@ interface TargetProps {
   isFixed: boolean
 }
 
-/** What a column becomes. Leaving it out is a decision too. */
+/** Chooses the field of a column. Leaving the column out is a decision too. */
 function TargetField({ row, column, columns, isFixed }: TargetProps) {
   const { id, target_field, is_ignored, source_column } = column
   const change = useChange((target: string, headers) =>

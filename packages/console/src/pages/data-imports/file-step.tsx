@@ -40,7 +40,7 @@ const encodings: Options['encoding'][] = [
   'euc-kr',
 ]
 
-/** How the file was read, and another reading of it or another file. */
+/** Shows the reading of the file, and offers another reading or another file. */
 export function FileStep({ result }: { result: ImportResult }) {
   const { data } = result
   const [isOpen, dialog] = useDisclosure()

@@ -34,7 +34,7 @@ function ImportPage() {
       {(result) => {
         const { data } = result
         const current = readStep(data)
-        const shown = chooseStep(current, step)
+        const visibleStep = chooseStep(current, step)
         return (
           <Stack gap="sm">
             <Heading
@@ -44,7 +44,7 @@ function ImportPage() {
               back={{ link: { to: '/editions/$edition/imports', params: { edition } }, label: t.title }}
               actions={data.started_at === null && <CancelButton result={result} />}
             />
-            {data.source !== 'api' && <Steps current={current} shown={shown} row={data} />}
+            {data.source !== 'api' && <Steps current={current} visibleStep={visibleStep} row={data} />}
             {data.error_message !== null && (
               <Alert color="red" variant="outline" title={t.stopped}>
                 {data.error_message}
@@ -55,7 +55,7 @@ function ImportPage() {
                 {t.cancelledHint}
               </Alert>
             )}
-            <StepContent step={shown} current={current} result={result} />
+            <StepContent step={visibleStep} current={current} result={result} />
           </Stack>
         )
       }}
@@ -79,7 +79,7 @@ function ImportFacts({ row }: { row: DataImport }) {
   )
 }
 
-function Steps({ current, shown, row }: { current: Step; shown: Step; row: DataImport }) {
+function Steps({ current, visibleStep, row }: { current: Step; visibleStep: Step; row: DataImport }) {
   const navigate = useNavigate()
   const currentIndex = steps.indexOf(current)
   const canGoBack = row.started_at === null && !isRunning(row.status)
@@ -90,7 +90,7 @@ function Steps({ current, shown, row }: { current: Step; shown: Step; row: DataI
       size="xs"
       iconSize={26}
       className="steps"
-      active={steps.indexOf(shown)}
+      active={steps.indexOf(visibleStep)}
       onStepClick={(index) =>
         void navigate({ to: '.', search: { step: index === currentIndex ? undefined : steps[index] } as never })
       }
@@ -99,7 +99,7 @@ function Steps({ current, shown, row }: { current: Step; shown: Step; row: DataI
         <Stepper.Step
           key={step}
           label={t.steps[step]}
-          aria-current={step === shown ? 'step' : undefined}
+          aria-current={step === visibleStep ? 'step' : undefined}
           completedIcon={index < currentIndex ? undefined : formatCount(index + 1)}
           allowStepSelect={index <= currentIndex && (canGoBack || index === currentIndex)}
           disabled={index > currentIndex || (!canGoBack && index !== currentIndex)}
@@ -132,7 +132,7 @@ function StepContent({ step, current, result }: ContentProps) {
   }
 }
 
-/** What the service does at the moment. */
+/** Shows the work of the service on the import at the moment. */
 function Working({ result }: { result: ImportResult }) {
   const {
     status,

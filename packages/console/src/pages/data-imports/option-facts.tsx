@@ -18,7 +18,7 @@ const readYes = (value: boolean): string => (value ? words.common.yes : words.co
 const toData = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
 
-/** What the import does with records that exist, with messages and with what the file leaves open. */
+/** Shows the options of the import: for records that exist, for messages, and for what the file leaves open. */
 export function OptionFacts({ result }: { result: ImportResult }) {
   const { options, emit_webhooks, kind, remembered_options, allowed_actions, started_at } = result.data
   const [isOpen, dialog] = useDisclosure()

@@ -26,7 +26,7 @@ type Action = PreviewOrder['action']
 
 const actions = ['create', 'update', 'skip', 'error', 'ignore'] as const
 
-/** What the import would do, before anything is written. */
+/** Shows the orders that the import would make, before anything is written. */
 export function PreviewStep({ result }: { result: ImportResult }) {
   const { import: id } = route.useParams()
   const search = route.useSearch()
@@ -145,7 +145,7 @@ const orderColumns: Column<PreviewOrder>[] = [
   },
 ]
 
-/** What is wrong with an order, and what an update changes. */
+/** Lists the faults of an order, and the changes by an update. */
 function Problems({ order: { errors, warnings, changes } }: { order: PreviewOrder }) {
   return (
     <Stack gap={2}>

@@ -25,7 +25,7 @@ const patchProducts = (id: string, mappings: Change[], headers: SendHeaders) =>
 
 const filters: Filter[] = [{ key: 'is_mapped', label: t.isDecided, kind: 'boolean' }]
 
-/** What each product of the file is in the edition. */
+/** Maps the products of the file to those of the edition. */
 export function ProductStep({ result: { data: row } }: { result: ImportResult }) {
   const { edition, import: id } = route.useParams()
   const { step: _, ...search } = route.useSearch()

@@ -26,7 +26,7 @@ const outcomeOf = {
 } as const
 const colours = { created: 'teal.6', updated: 'blue.6', skipped: 'gray.6', error: 'red.6' } as const
 
-/** What an import has done, row by row, and its undo. */
+/** Reports on an import row by row, and offers its undo. */
 export function ReportStep({ result }: { result: ImportResult }) {
   const { data: row } = result
   const { outcome, has_errors, page, cursor } = route.useSearch()

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, readSearch, text } from '../../search'
+import { flag, choice, readListSearch, readSearch, text } from '../../search'
 import { steps } from './steps'
 
 const statuses = [
@@ -25,9 +25,9 @@ const list = createRoute({
   path: 'imports',
   validateSearch: readListSearch({
     search: text,
-    status: oneOf(statuses),
-    source: oneOf(['csv', 'xlsx', 'api']),
-    ordering: oneOf(['created', '-created', 'name', '-name', 'status', '-status']),
+    status: choice(statuses),
+    source: choice(['csv', 'xlsx', 'api']),
+    ordering: choice(['created', '-created', 'name', '-name', 'status', '-status']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Imports'),
 })
@@ -35,7 +35,7 @@ const list = createRoute({
 const creation = createRoute({
   getParentRoute: () => edition,
   path: 'imports/new',
-  validateSearch: readSearch({ kind: oneOf(['orders', 'customers']), file: text }),
+  validateSearch: readSearch({ kind: choice(['orders', 'customers']), file: text }),
   component: lazyRouteComponent(() => import('./new'), 'NewImport'),
 })
 
@@ -43,13 +43,13 @@ const detail = createRoute({
   getParentRoute: () => edition,
   path: 'imports/$import',
   validateSearch: readListSearch({
-    step: oneOf(steps),
+    step: choice(steps),
     search: text,
     is_mapped: flag,
-    action: oneOf(['create', 'update', 'skip', 'error', 'ignore']),
-    outcome: oneOf(['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled']),
+    action: choice(['create', 'update', 'skip', 'error', 'ignore']),
+    outcome: choice(['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled']),
     has_errors: flag,
-    ordering: oneOf([
+    ordering: choice([
       'row_number',
       '-row_number',
       'position',

@@ -7,10 +7,10 @@ export type Target = Schema['ImportTargetField']
 
 /** The name of a target in the language of the person. Consents have names of their own. */
 export function nameTarget(key: string, targets: readonly Target[]): string {
-  const known = t.targets as Readonly<Record<string, string>>
+  const labels = t.targets as Readonly<Record<string, string>>
   const [, owner, name] = /^(order|customer)\.metadata\.(.+)$/.exec(key) ?? []
   if (owner && name) return `${owner === 'order' ? t.orderField : t.customerField}: ${name}`
-  return known[key] ?? targets.find((target) => target.key === key)?.label ?? key
+  return labels[key] ?? targets.find((target) => target.key === key)?.label ?? key
 }
 
 /** The key under which the value of a column without a target is stored. */

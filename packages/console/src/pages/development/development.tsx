@@ -7,7 +7,7 @@ import { PeopleSection } from './people-section'
 
 const developmentWords = await loadWords('development')
 
-/** What helps to try the service: messages that were not sent, the clock, and other people's eyes. */
+/** Helps to try the service: with messages that were not sent, the clock, and the eyes of other people. */
 export const Development = () => (
   <Stack gap="sm">
     <Heading title={developmentWords.title} facts={<Text size="sm">{developmentWords.hint}</Text>} />

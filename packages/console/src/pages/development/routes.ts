@@ -1,13 +1,13 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { isDevelopment } from '../../environment'
 import { shell } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { choice, readListSearch, text } from '../../search'
 
 const development = createRoute({
   getParentRoute: () => shell,
   path: 'development',
   /** `message` is the one that is open. */
-  validateSearch: readListSearch({ channel: oneOf(['email', 'sms']), to: text, message: text }),
+  validateSearch: readListSearch({ channel: choice(['email', 'sms']), to: text, message: text }),
   component: lazyRouteComponent(() => import('./development'), 'Development'),
 })
 

@@ -1,6 +1,6 @@
 import type { Page } from '../../parts/record-list'
 
-/** What a server for development has beside the API. */
+/** A message that a server for development stored instead of sending it. */
 export interface CapturedMessage {
   id: string
   channel: 'email' | 'sms'

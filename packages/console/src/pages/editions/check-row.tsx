@@ -19,7 +19,7 @@ const tones: Record<Check['severity'], Tone> = { critical: 'bad', warning: 'act'
 
 const shownObjects = 3
 
-/** Where a check is mended: its field, or the page of each object. */
+/** Leads to the field that mends a check, or to the page of each object. */
 function CheckLinks({ check, place }: { check: Check; place: Place }) {
   const links = check.related_objects.map((object) => ({ object, link: findCheckLink(check, object, place) }))
   const pages = links.filter(({ object }) => object.type !== 'edition')

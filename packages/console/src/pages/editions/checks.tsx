@@ -15,12 +15,12 @@ type Severity = Check['severity']
 const tones: Record<Severity, Tone> = { critical: 'bad', warning: 'act', info: 'none' }
 const severities = Object.keys(tones) as Severity[]
 
-export const healthOf = (edition: string) =>
+export const getHealth = (edition: string) =>
   get('/v1/editions/{edition_id}/healthcheck', { params: { path: { edition_id: edition } } })
 
-/** What is not in order with the edition. Each entry leads to the field or the page that mends it. */
+/** Lists the faults of the edition's setup. Each entry leads to the field or the page that mends it. */
 export function Checks({ edition }: { edition: Schema['EditionDetail'] }) {
-  const health = useQuery(healthOf(edition.id))
+  const health = useQuery(getHealth(edition.id))
   const place = { edition: edition.id, organization: edition.organization.id }
   return (
     <Section title={t.checks}>

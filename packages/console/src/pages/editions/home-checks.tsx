@@ -8,7 +8,7 @@ import { Section } from '../../parts/section'
 import { Time } from '../../parts/time'
 import { formatCount, loadWords, plural, words } from '../../words'
 import { CheckRow, type Place } from './check-row'
-import { healthOf } from './checks'
+import { getHealth } from './checks'
 
 const t = await loadWords('home')
 
@@ -39,9 +39,9 @@ function listFailed(checks: readonly Check[], isOperational: boolean): Check[] {
   return severities.flatMap((severity) => failed.filter((check) => check.severity === severity))
 }
 
-/** What does not work now: providers that refuse, endpoints that fail, refunds that do not proceed. */
+/** Lists the faults of now: providers that refuse, endpoints that fail, refunds that do not proceed. */
 export function Faults({ place }: { place: Place }) {
-  const { data } = useQuery(healthOf(place.edition))
+  const { data } = useQuery(getHealth(place.edition))
   const faults = listFailed(data?.checks ?? [], true)
   if (faults.length === 0) return null
   return (
@@ -55,7 +55,7 @@ export function Faults({ place }: { place: Place }) {
   )
 }
 
-/** What fails in the whole service, for its superuser. */
+/** Lists the faults of the whole service, for its superuser. */
 export function ServiceFaults() {
   const isSuperuser = useCaller()?.is_superuser ?? false
   const status = useQuery({ ...get('/v1/system/status'), enabled: isSuperuser })
@@ -93,17 +93,17 @@ export function ServiceFaults() {
 
 /** The settings that are missing or wrong. Hints show when they are asked for. */
 export function SetupChecks({ place }: { place: Place }) {
-  const health = useQuery(healthOf(place.edition))
+  const health = useQuery(getHealth(place.edition))
   const [withHints, setWithHints] = useState(false)
   if (!health.data) return null
   const failed = listFailed(health.data.checks, false)
   const hints = failed.filter(({ severity }) => severity === 'info')
-  const shown = withHints ? failed : failed.filter(({ severity }) => severity !== 'info')
+  const visibleChecks = withHints ? failed : failed.filter(({ severity }) => severity !== 'info')
   if (failed.length === 0) return null
   return (
     <Section title={t.setup} hint={health.data.can_publish ? undefined : t.cannotPublish}>
       <Stack gap="sm">
-        {shown.map((check) => (
+        {visibleChecks.map((check) => (
           <CheckRow key={check.check_id} check={check} place={place} />
         ))}
         {hints.length > 0 && !withHints && (

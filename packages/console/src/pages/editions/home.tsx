@@ -19,7 +19,7 @@ const t = await loadWords('home')
 
 type Edition = Schema['EditionDetail']
 
-/** What is going on in an edition, and what is open. */
+/** Shows the sales of an edition, and the work that is open. */
 export function Home() {
   const { edition: id } = route.useParams()
   const edition = useQuery(get('/v1/editions/{id}', { params: { path: { id } } }))
@@ -83,7 +83,7 @@ function Dates({ edition: { start_date, end_date, timezone } }: { edition: Editi
   )
 }
 
-/** What to do in an edition that has no orders. */
+/** Names the first steps in an edition that has no orders. */
 function FirstSteps({ edition }: { edition: string }) {
   const steps = [
     [words.common.entries.imports, 'imports', t.firstImport],

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
 import { settingsTabs } from '../../parts/check-link'
-import { oneOf, readSearch } from '../../search'
+import { choice, readSearch } from '../../search'
 
 const home = createRoute({
   getParentRoute: () => edition,
@@ -12,7 +12,7 @@ const home = createRoute({
 const settings = createRoute({
   getParentRoute: () => edition,
   path: 'settings',
-  validateSearch: readSearch({ tab: oneOf(settingsTabs) }),
+  validateSearch: readSearch({ tab: choice(settingsTabs) }),
   component: lazyRouteComponent(() => import('./settings'), 'EditionSettings'),
 })
 

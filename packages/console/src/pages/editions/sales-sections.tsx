@@ -73,21 +73,21 @@ const sumProductless = ({ purchases }: Stats): number =>
 /** The sales in each currency, and the orders. Amounts of different currencies are never added. */
 function listSales(edition: Edition, all: Stats, recent: Stats | undefined, days: readonly string[]): Figure[] {
   const currencies = listCurrencies(all.orders)
-  const shown = currencies.length === 0 ? [edition.currency] : currencies
+  const listedCurrencies = currencies.length === 0 ? [edition.currency] : currencies
   const [today, week] = [days.at(-1), days.at(-7)]
   const explain = (write: (from: string | undefined) => string) =>
     recent && `${t.today} ${write(today)} · ${t.week} ${write(week)}`
   const countOrders = (from: string | undefined) =>
-    shown.reduce((sum, currency) => sum + sumSales(recent?.orders ?? [], currency, from).count, 0)
+    listedCurrencies.reduce((sum, currency) => sum + sumSales(recent?.orders ?? [], currency, from).count, 0)
   return [
-    ...shown.map((currency) => ({
-      label: shown.length === 1 ? t.sales : `${t.sales} (${currency.toUpperCase()})`,
+    ...listedCurrencies.map((currency) => ({
+      label: listedCurrencies.length === 1 ? t.sales : `${t.sales} (${currency.toUpperCase()})`,
       value: formatMoney(sumSales(all.orders, currency).amount, currency),
       hint: explain((from) => formatMoney(sumSales(recent?.orders ?? [], currency, from).amount, currency)),
     })),
     {
       label: words.common.entries.orders,
-      value: formatCount(shown.reduce((sum, currency) => sum + sumSales(all.orders, currency).count, 0)),
+      value: formatCount(listedCurrencies.reduce((sum, currency) => sum + sumSales(all.orders, currency).count, 0)),
       hint: explain((from) => formatCount(countOrders(from))),
     },
   ]
@@ -102,15 +102,15 @@ export function SalesByDay({ edition }: { edition: Edition }) {
     ...currencies.map((currency) => ({ value: currency, label: `${t.sales} (${currency.toUpperCase()})` })),
     { value: 'count', label: words.common.entries.orders },
   ]
-  const chosen = options.find(({ value }) => value === choice)?.value ?? options[0]?.value ?? 'count'
-  const currency = currencies.find((one) => one === chosen) ?? currencies[0]
+  const measure = options.find(({ value }) => value === choice)?.value ?? options[0]?.value ?? 'count'
+  const currency = currencies.find((one) => one === measure) ?? currencies[0]
   return (
     <Section
       title={t.salesByDay}
       hint={t.lastDays}
       actions={
         currencies.length > 0 && (
-          <SegmentedControl size="xs" aria-label={t.salesByDay} data={options} value={chosen} onChange={setChoice} />
+          <SegmentedControl size="xs" aria-label={t.salesByDay} data={options} value={measure} onChange={setChoice} />
         )
       }
     >
@@ -125,7 +125,7 @@ export function SalesByDay({ edition }: { edition: Edition }) {
               <Chart
                 days={buildDays(orders, currency, days)}
                 currency={currency}
-                measure={chosen === 'count' ? 'count' : 'amount'}
+                measure={measure === 'count' ? 'count' : 'amount'}
               />
             </Suspense>
           )

@@ -23,7 +23,7 @@ export interface Sales {
   amount: number
 }
 
-const none: Sales = { count: 0, amount: 0 }
+const noSales: Sales = { count: 0, amount: 0 }
 
 /** Adds amounts in hundredths, which have no fractions. */
 const add = (sales: Sales, { count, amount }: Sales): Sales => ({
@@ -31,7 +31,7 @@ const add = (sales: Sales, { count, amount }: Sales): Sales => ({
   amount: (Math.round(sales.amount * 100) + Math.round(amount * 100)) / 100,
 })
 
-export const sumAll = (list: readonly Sales[]): Sales => list.reduce(add, none)
+export const sumAll = (list: readonly Sales[]): Sales => list.reduce(add, noSales)
 
 /** The confirmed and completed orders in a currency. With `from` they are those of this day and later. */
 export const sumSales = (groups: readonly OrderGroup[], currency: Currency, from?: string): Sales =>
@@ -68,7 +68,7 @@ export interface ProductSales {
   id: string
   name: string
   count: number
-  /** What was paid for the tickets, by currency. */
+  /** The sums that were paid for the tickets, by currency. */
   amounts: ReadonlyMap<Currency, number>
 }
 

@@ -13,7 +13,7 @@ import { Heading } from '../../parts/heading'
 import { linkTo } from '../../parts/record-link'
 import { Time } from '../../parts/time'
 import { fill, loadWords, plural } from '../../words'
-import { healthOf } from './checks'
+import { getHealth } from './checks'
 
 const t = await loadWords('editionSettings')
 
@@ -54,7 +54,7 @@ type Step = keyof typeof steps
 
 export function SettingsHeading({ latest }: { latest: Version<Edition> }) {
   const edition = latest.data
-  const health = useQuery(healthOf(edition.id)).data
+  const health = useQuery(getHealth(edition.id)).data
   const [step, setStep] = useState<Step | null>(null)
   const [isDuplicating, setDuplicating] = useState(false)
   const critical = health?.summary.critical ?? 0
@@ -192,7 +192,7 @@ function DuplicateDialog({ edition, isOpen, close }: { edition: Edition; isOpen:
   )
 }
 
-/** What a duplicate gets copies of, with numbers. */
+/** Counts the objects that a duplicate gets copies of. */
 function Copied({ edition }: { edition: string }) {
   const query = { edition_id: edition, page_size: 1 }
   const counts = {

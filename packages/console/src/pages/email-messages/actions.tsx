@@ -16,7 +16,7 @@ interface Props {
   message: Schema['EmailMessageDetail']
 }
 
-/** What can be done with a message besides changing it. */
+/** The actions on a message besides changing it. */
 export function MessageActions({ message }: Props) {
   const edition = useEditionId() ?? ''
   const [isTesting, test] = useDisclosure()

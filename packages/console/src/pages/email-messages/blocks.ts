@@ -17,7 +17,7 @@ export interface Column {
   blocks: readonly Block[]
 }
 
-/** What the editor changes of a message. */
+/** The part of a message that the editor changes. */
 export interface Draft extends Record<string, unknown> {
   title: string
   type: Schema['EmailMessageList']['type']
@@ -112,8 +112,8 @@ const textKeys: Partial<Record<BlockType, string>> = {
 /** The texts of a block for customers, with those in its columns. */
 export function listBlockTexts(block: Block): Texts[] {
   const key = textKeys[block.type]
-  const own = key === undefined ? undefined : (block.data[key] as Texts | undefined)
-  return [...(own ? [own] : []), ...readColumns(block).flatMap(({ blocks }) => blocks.flatMap(listBlockTexts))]
+  const texts = key === undefined ? undefined : (block.data[key] as Texts | undefined)
+  return [...(texts ? [texts] : []), ...readColumns(block).flatMap(({ blocks }) => blocks.flatMap(listBlockTexts))]
 }
 
 /** The texts of the message for customers. */
@@ -123,7 +123,7 @@ export const listTexts = ({ subject, preheader, blocks }: Draft): Texts[] => [
   ...blocks.flatMap(listBlockTexts),
 ]
 
-/** How many of the texts are written in other languages and not in this one. */
+/** Counts the texts that are written in other languages and not in this one. */
 export const countMissing = (texts: readonly Texts[], language: LanguageCode): number =>
   texts.filter((one) => isMissing(one, language)).length
 

@@ -22,7 +22,7 @@ interface Editing {
   showBlocks: (props: BlockListProps) => ReactNode
 }
 
-/** What the fields of all blocks share. */
+/** The data that the fields of all blocks share. */
 export const EditingContext = createContext<Editing>({
   organization: '',
   edition: undefined,

@@ -81,7 +81,7 @@ function Editor({ latest }: { latest: Version<Message> }) {
   const showFaults = useCallback((faults: Record<string, string>) => setPreviewFaults(faults), [])
   const main = edition?.default_language ?? 'en'
   const [languages, setLanguages] = useState<readonly LanguageCode[]>([])
-  const shown = languages.length === 0 ? [main] : languages
+  const editedLanguages = languages.length === 0 ? [main] : languages
   return (
     <EditForm
       latest={latest}
@@ -107,14 +107,14 @@ function Editor({ latest }: { latest: Version<Message> }) {
             <DraftForm
               form={form}
               message={data}
-              languages={shown}
+              languages={editedLanguages}
               setLanguages={setLanguages}
               previewFaults={previewFaults}
             />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }}>
             <div className="beside">
-              <Preview message={data} draft={form.values} language={shown[0] ?? main} onFaults={showFaults} />
+              <Preview message={data} draft={form.values} language={editedLanguages[0] ?? main} onFaults={showFaults} />
             </div>
           </Grid.Col>
         </Grid>

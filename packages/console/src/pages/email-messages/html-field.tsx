@@ -25,7 +25,7 @@ interface Props {
   language?: string
 }
 
-/** HTML of an e-mail: as formatted text where that shows all of it, otherwise as it is written. */
+/** HTML of an e-mail: as formatted text where that shows all of it, otherwise as it is lastHtml. */
 export function HtmlField(props: Props) {
   const [wantsSource, setWantsSource] = useState(false)
   const canFormat = isSimple(props.value)
@@ -84,11 +84,11 @@ const ToolButton = ({ label, icon: Icon, isActive = false, press }: ToolProps) =
 
 function FormattedText({ label, mark, value, onChange, error, language, toggle }: Props & { toggle: ReactNode }) {
   const root = useRef<HTMLDivElement>(null)
-  const written = useRef<string | null>(null)
+  const lastHtml = useRef<string | null>(null)
   const range = useRef<Range | null>(null)
   useEffect(() => {
-    if (root.current && written.current !== value) showHtml(root.current, value)
-    written.current = value
+    if (root.current && lastHtml.current !== value) showHtml(root.current, value)
+    lastHtml.current = value
   }, [value])
   useEffect(() => {
     const remember = () => {
@@ -100,8 +100,8 @@ function FormattedText({ label, mark, value, onChange, error, language, toggle }
   }, [])
   const emit = () => {
     if (!root.current) return
-    written.current = readHtml(root.current)
-    onChange(written.current)
+    lastHtml.current = readHtml(root.current)
+    onChange(lastHtml.current)
   }
   /** Commands of the browser work on what was selected last, and can be undone with Ctrl+Z. */
   const run = (command: string, argument?: string) => {

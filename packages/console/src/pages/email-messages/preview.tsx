@@ -170,7 +170,7 @@ const ConditionChoice = ({ all, chosen, choose }: ChoiceProps) => (
   </Checkbox.Group>
 )
 
-/** What recipients would notice. */
+/** Lists the faults that recipients would notice. */
 function Findings({ preview, requested }: { preview: Schema['EmailPreview']; requested: LanguageCode }) {
   const { language, missing_translations: missing, unknown_variables: unknown, size_bytes: size } = preview
   const lines = [

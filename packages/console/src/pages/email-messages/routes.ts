@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch } from '../../search'
+import { choice, readListSearch } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'email-messages',
   validateSearch: readListSearch({
-    type: oneOf([
+    type: choice([
       'receipt',
       'receipt_online',
       'reminder',
@@ -15,8 +15,8 @@ const list = createRoute({
       'campaign',
       'other',
     ]),
-    scope: oneOf(['edition', 'template', 'platform']),
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'title', '-title']),
+    scope: choice(['edition', 'template', 'platform']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'title', '-title']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'EmailMessages'),
 })

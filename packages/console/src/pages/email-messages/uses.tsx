@@ -9,7 +9,7 @@ import { loadWords } from '../../words'
 const t = await loadWords('emailMessages')
 const maxCampaigns = 20
 
-/** What sends the message: the edition by itself, and campaigns. */
+/** Lists the senders of the message: the edition by itself, and campaigns. */
 export function Uses({ message }: { message: Schema['EmailMessageDetail'] }) {
   const edition = useEdition()
   const editionId = useEditionId() ?? ''

@@ -1,17 +1,17 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'files',
   validateSearch: readListSearch({
     search: text,
-    purpose: oneOf(['image', 'import', 'attachment', 'other']),
+    purpose: choice(['image', 'import', 'attachment', 'other']),
     mime_type: text,
     is_used: flag,
     file: text,
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name', 'size', '-size']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'name', '-name', 'size', '-size']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Files'),
 })

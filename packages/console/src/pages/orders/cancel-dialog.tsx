@@ -31,7 +31,7 @@ export function CancelDialog({ order, etag, isOpen, close }: Props) {
   const { id, purchases, currency } = order
   const open = purchases.filter(({ status }) => status === 'active' || status === 'pending').length
   const used = purchases.filter(({ status }) => status === 'used').length
-  const left = sumRemainder(order)
+  const remainder = sumRemainder(order)
   return (
     <FormDialog<Values, unknown>
       title={t.title}
@@ -64,21 +64,21 @@ export function CancelDialog({ order, etag, isOpen, close }: Props) {
             <List.Item>{plural(open, t.tickets)}</List.Item>
             <List.Item>{t.passes}</List.Item>
             <List.Item>{t.receipt}</List.Item>
-            <List.Item>{values.refund ? t.moneyBack : left > 0 ? t.moneyStays : t.noMoney}</List.Item>
+            <List.Item>{values.refund ? t.moneyBack : remainder > 0 ? t.moneyStays : t.noMoney}</List.Item>
             <List.Item>{t.forGood}</List.Item>
           </List>
           {used > 0 && (
             <Checkbox label={plural(used, t.acceptUsed)} {...getInputProps('acceptUsed', { type: 'checkbox' })} />
           )}
-          {left > 0 && (
+          {remainder > 0 && (
             <Checkbox
-              label={`${t.refund} (${formatMoney(values.include_fees ? left : order.max_available_refund_amount, currency)})`}
+              label={`${t.refund} (${formatMoney(values.include_fees ? remainder : order.max_available_refund_amount, currency)})`}
               {...getInputProps('refund', { type: 'checkbox' })}
             />
           )}
           {values.refund && (
             <Stack gap="sm" pl="lg">
-              {left > order.max_available_refund_amount && (
+              {remainder > order.max_available_refund_amount && (
                 <Checkbox
                   label={ordersWords.refund.withFees}
                   {...getInputProps('include_fees', { type: 'checkbox' })}

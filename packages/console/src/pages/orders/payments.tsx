@@ -18,7 +18,7 @@ type Order = Schema['OrderDetail']
 const describeItem = ({ product, variant, location, options }: Order['cart']['items'][number]): string =>
   [product.name, variant?.name, location?.name, ...options.map(({ name }) => name)].filter(Boolean).join(' · ')
 
-/** What was bought, as on the receipt. */
+/** Lists the lines of the receipt. */
 export function Lines({ order: { cart, currency } }: { order: Order }) {
   return (
     <Section

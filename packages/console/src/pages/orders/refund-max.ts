@@ -6,7 +6,7 @@ const toMinor = (amount: number): number => Math.round(amount * 100)
 
 const paidStatuses: readonly Schema['Transaction']['status'][] = ['captured', 'partially_refunded']
 
-/** What is left of the payments of an order, fees included. Amounts are added in hundredths, which have no fractions. */
+/** Sums the rests of an order's payments, fees included. Amounts are added in hundredths, which have no fractions. */
 export function sumRemainder({ transactions }: Pick<Order, 'transactions'>): number {
   const parts = transactions
     .filter(({ type, status }) => type === 'payment' && paidStatuses.includes(status))
@@ -38,6 +38,6 @@ export function findTicketMax(ticket: Ticket, order: Order, withFees: boolean): 
   if (!isRefundable) return 0
   const paid = toMinor(ticket.price_paid) + toMinor(ticket.deposit_paid)
   const fee = withFees ? toMinor(ticket.handling_fee_paid) : 0
-  const left = paid + fee - toMinor(ticket.refunded_amount) - toMinor(ticket.pending_refund_amount)
-  return Math.max(0, Math.min(left, toMinor(sumRemainder(order)))) / 100
+  const remainder = paid + fee - toMinor(ticket.refunded_amount) - toMinor(ticket.pending_refund_amount)
+  return Math.max(0, Math.min(remainder, toMinor(sumRemainder(order)))) / 100
 }

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch, readSearch, text } from '../../search'
+import { choice, readListSearch, readSearch, text } from '../../search'
 
 const orderings = [
   'created',
@@ -23,8 +23,8 @@ const list = createRoute({
   validateSearch: readListSearch({
     search: text,
     customer_name: text,
-    status: oneOf(['pending', 'confirmed', 'completed', 'cancelled']),
-    type: oneOf(['online', 'in-person', 'imported']),
+    status: choice(['pending', 'confirmed', 'completed', 'cancelled']),
+    type: choice(['online', 'in-person', 'imported']),
     created_after: text,
     created_before: text,
     external_id: text,
@@ -34,7 +34,7 @@ const list = createRoute({
     data_import_id: text,
     customer_id: text,
     transaction_id: text,
-    ordering: oneOf(orderings),
+    ordering: choice(orderings),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Orders'),
 })

@@ -25,7 +25,7 @@ const firstShown = 50
 export function Tickets({ order }: { order: Order }) {
   const { purchases } = order
   const [isWhole, setWhole] = useState(false)
-  const shown = isWhole ? purchases : purchases.slice(0, firstShown)
+  const visiblePurchases = isWhole ? purchases : purchases.slice(0, firstShown)
   return (
     <Section title={`${words.common.tickets} (${formatCount(purchases.length)})`}>
       {purchases.length === 0 ? (
@@ -46,13 +46,13 @@ export function Tickets({ order }: { order: Order }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {shown.map((ticket) => (
+            {visiblePurchases.map((ticket) => (
               <Row key={ticket.id} ticket={ticket} order={order} />
             ))}
           </Table.Tbody>
         </Table>
       )}
-      {shown.length < purchases.length && (
+      {visiblePurchases.length < purchases.length && (
         <Button variant="subtle" size="compact-sm" mt="xs" onClick={() => setWhole(true)}>
           {plural(purchases.length, t.showAll)}
         </Button>

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { organization, shell } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const settings = createRoute({
   getParentRoute: () => organization,
@@ -14,10 +14,10 @@ const editions = createRoute({
   validateSearch: readListSearch({
     search: text,
     event_id: text,
-    status: oneOf(['upcoming', 'current', 'past', 'no_dates']),
+    status: choice(['upcoming', 'current', 'past', 'no_dates']),
     is_draft: flag,
     is_archived: flag,
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'start_date', '-start_date', 'name', '-name']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'start_date', '-start_date', 'name', '-name']),
   }),
   component: lazyRouteComponent(() => import('./editions'), 'Editions'),
 })
@@ -26,14 +26,14 @@ const members = createRoute({
   getParentRoute: () => organization,
   path: 'members',
   validateSearch: readListSearch({
-    role: oneOf(['admin', 'manager', 'viewer']),
+    role: choice(['admin', 'manager', 'viewer']),
     edition_id: text,
-    ordering: oneOf(['created', '-created', 'role', '-role']),
+    ordering: choice(['created', '-created', 'role', '-role']),
   }),
   component: lazyRouteComponent(() => import('./members'), 'Members'),
 })
 
-const tokenSearch = readListSearch({ ordering: oneOf(['created', '-created']) })
+const tokenSearch = readListSearch({ ordering: choice(['created', '-created']) })
 
 const tokens = createRoute({
   getParentRoute: () => organization,
@@ -52,7 +52,7 @@ const ownTokens = createRoute({
 const senderDomains = createRoute({
   getParentRoute: () => organization,
   path: 'sender-domains',
-  validateSearch: readListSearch({ status: oneOf(['pending', 'verified']) }),
+  validateSearch: readListSearch({ status: choice(['pending', 'verified']) }),
   component: lazyRouteComponent(() => import('./sender-domains'), 'SenderDomains'),
 })
 
@@ -60,9 +60,9 @@ const merchantAccounts = createRoute({
   getParentRoute: () => organization,
   path: 'merchant-accounts',
   validateSearch: readListSearch({
-    type: oneOf(['stripe', 'manual', 'test']),
+    type: choice(['stripe', 'manual', 'test']),
     is_active: flag,
-    ordering: oneOf(['created', '-created', 'name', '-name']),
+    ordering: choice(['created', '-created', 'name', '-name']),
   }),
   component: lazyRouteComponent(() => import('./merchant-accounts'), 'MerchantAccounts'),
 })

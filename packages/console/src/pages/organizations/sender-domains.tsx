@@ -167,7 +167,7 @@ function DomainSection({ domain, remove }: { domain: Domain; remove: () => void 
   )
 }
 
-/** Whether e-mails can come from the domain, and what the last check says. */
+/** Tells whether e-mails can come from the domain, and what the last check says. */
 function DomainState({ domain }: { domain: Domain }) {
   const { last_check: check, verified_at, verified_by } = domain
   return (

@@ -61,7 +61,7 @@ export function CheckIn() {
   )
 }
 
-/** What is typed outside of fields goes into the field: a scanner is a keyboard. */
+/** Keys that are pressed outside of fields go into the field, because a scanner is a keyboard. */
 function useTypingAnywhere(focus: () => void): void {
   useWindowEvent('keydown', ({ key, ctrlKey, metaKey, altKey }) => {
     const active = document.activeElement
@@ -131,7 +131,7 @@ function LocationField({ edition, location, change }: LocationProps) {
 
 const refreshMs = 30_000
 
-/** How many tickets were used, of all that can be used. */
+/** Counts the used tickets, and all that can be used. */
 function Progress({ edition }: { edition: string }) {
   const path = { id: edition }
   const used = useQuery({

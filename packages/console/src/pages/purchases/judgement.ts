@@ -3,7 +3,7 @@ import type { Schema } from '../../api'
 export type Ticket = Schema['PurchaseDetail']
 export type Use = Ticket['uses'][number]
 
-/** Why somebody is not let in. `unknown`: no ticket of the edition has the code. */
+/** The reason for which somebody is not let in. `unknown`: no ticket of the edition has the code. */
 export type RefusalReason = 'unknown' | Exclude<Ticket['status'], 'active'>
 
 export type Judgement = { mayEnter: true } | { mayEnter: false; reason: RefusalReason }

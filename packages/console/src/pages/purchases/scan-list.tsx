@@ -22,7 +22,7 @@ const tones: Record<Scan['outcome'], Tone> = {
   reverted: 'none',
 }
 
-/** What this person scanned in this tab, the newest first. */
+/** Lists the scans of this person in this tab, the newest first. */
 export function ScanList({ edition, onChange }: { edition: string; onChange: () => void }) {
   const scans = useSyncExternalStore(onScansChange, readScans).filter((scan) => scan.edition === edition)
   const revert = useChange(

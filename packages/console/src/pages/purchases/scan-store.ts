@@ -44,7 +44,7 @@ function replace(next: Store): void {
 }
 
 /** Forgets the scans of anybody else. They have names of guests. */
-export function beginScansOf(owner: string): void {
+export function beginScans(owner: string): void {
   if (store.owner !== owner) replace({ owner, scans: [] })
 }
 

@@ -5,12 +5,12 @@ import { useCaller } from '../../caller'
 import { loadWords } from '../../words'
 import { judgeTicket, type RefusalReason, type Ticket } from './judgement'
 import { listForgotten, redeem } from './redeem'
-import { addScan, beginScansOf, changeScan, type Scan } from './scan-store'
+import { addScan, beginScans, changeScan, type Scan } from './scan-store'
 import { findTickets, isUnanswered, loadTicket, sendUse } from './service-calls'
 
 const t = await loadWords('purchases')
 
-/** What the person at the entrance sees of the last scan. */
+/** The view of the last scan at the entrance. */
 export type View =
   | { kind: 'idle' }
   | { kind: 'searching'; code: string }
@@ -31,7 +31,7 @@ interface Options {
   location: string | null
   /** True if a ticket that is valid is used at once, without a second Enter. */
   isImmediate: boolean
-  /** Why this person may not use tickets. Null if the person may. */
+  /** The reason for which this person may not use tickets. Null if the person may. */
   refusal: string | null
 }
 
@@ -66,7 +66,7 @@ function useForgottenScans(edition: string): void {
   const owner = useCaller()?.id
   useEffect(() => {
     if (owner === undefined) return
-    beginScansOf(owner)
+    beginScans(owner)
     for (const scan of listForgotten().filter((one) => one.edition === edition))
       void redeem(scan, { send: sendUse, isUnanswered, pause: rest }).then(announceLate, () => undefined)
   }, [owner, edition])

@@ -169,7 +169,7 @@ const dialogs: Record<Action, (props: DialogProps) => ReactNode> = {
   retry: (props) => <PlainDialog {...props} action="retry" />,
 }
 
-/** What a viewer would see if they could decide, so that the buttons say who can. */
+/** The actions that somebody with the role would see. A viewer sees them disabled, with the roles that may act. */
 const expectedActions: Partial<Record<Refund['status'], readonly Action[]>> = {
   pending: ['approve', 'reject'],
   failed: ['retry'],

@@ -22,7 +22,7 @@ export const BatchStatus = ({ status }: { status: Code }) => (
 /** The steps of a batch that are done. */
 const steps: Record<Code, number> = { counting: 1, draft: 2, running: 3, finished: 4, cancelled: 2 }
 
-/** Where the batch is on its way. Null: nothing is chosen yet. */
+/** Shows the step of the batch. Null: nothing is chosen yet. */
 export function BatchSteps({ status }: { status: Code | null }) {
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const active = status === null ? 0 : steps[status]

@@ -28,7 +28,7 @@ const queueSize = 10
 
 const orderName = ({ order }: Refund): string => nameOrder(order)
 
-/** What is refunded, such as the name of a ticket. */
+/** Names the refunded thing, such as a ticket. */
 const describeTarget = ({ purchase, target }: Refund): string =>
   purchase === null ? t.targets[target] : [purchase.product.name, purchase.variant?.name].filter(Boolean).join(' · ')
 
@@ -129,7 +129,7 @@ type Sum = Schema['EditionStats']['refunds'][number]
 function Sums({ edition }: { edition: string }) {
   const query = { group_by: ['status' as const] }
   const stats = useQuery(get('/v1/editions/{id}/stats', { params: { path: { id: edition }, query } }))
-  const shown: readonly [Status, string, 'requested_amount' | 'refunded_amount'][] = [
+  const figures: readonly [Status, string, 'requested_amount' | 'refunded_amount'][] = [
     ['pending', t.queue, 'requested_amount'],
     ['processing', t.underWay, 'requested_amount'],
     ['failed', t.failed, 'requested_amount'],
@@ -140,7 +140,7 @@ function Sums({ edition }: { edition: string }) {
       {({ refunds }) =>
         refunds.length > 0 && (
           <Numbers
-            figures={shown.map(([status, label, column]) => {
+            figures={figures.map(([status, label, column]) => {
               const rows = refunds.filter((row: Sum) => row.status === status)
               const count = rows.reduce((total, row) => total + row.count, 0)
               return {

@@ -120,7 +120,7 @@ function Which({ form, edition }: { form: Form; edition: string }) {
     ...get('/v1/products/{id}', { params: { path: { id: product ?? '' } } }),
     enabled: product !== null,
   })
-  const named = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
+  const toOption = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
   const { error, ...productProps } = form.getInputProps('product_id')
   return (
     <Section title={t.which} hint={t.whichHint}>
@@ -135,7 +135,7 @@ function Which({ form, edition }: { form: Form; edition: string }) {
               params: { query: { edition_id: edition, page_size: 20, ordering: ['name'], search } },
             })
           }
-          toOption={named}
+          toOption={toOption}
           onChange={(id) => form.setValues({ product_id: id, variant_id: null })}
         />
         {(variants.data?.variants.length ?? 0) > 0 && product !== null && (
@@ -144,7 +144,7 @@ function Which({ form, edition }: { form: Form; edition: string }) {
             placeholder={words.common.all}
             clearable
             searchable
-            data={variants.data?.variants.map(named) ?? []}
+            data={variants.data?.variants.map(toOption) ?? []}
             {...form.getInputProps('variant_id')}
           />
         )}
@@ -154,7 +154,7 @@ function Which({ form, edition }: { form: Form; edition: string }) {
           rows={(search) =>
             getList('/v1/locations', { params: { query: { edition_id: edition, page_size: 20, search } } })
           }
-          toOption={named}
+          toOption={toOption}
           {...form.getInputProps('location_id')}
         />
         <Select

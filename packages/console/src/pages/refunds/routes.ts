@@ -1,14 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { choice, readListSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'refunds',
   validateSearch: readListSearch({
     search: text,
-    status: oneOf(['pending', 'approved', 'processing', 'completed', 'failed', 'rejected', 'cancelled']),
-    reason: oneOf([
+    status: choice(['pending', 'approved', 'processing', 'completed', 'failed', 'rejected', 'cancelled']),
+    reason: choice([
       'customer_request',
       'event_cancelled',
       'event_changed',
@@ -17,13 +17,13 @@ const list = createRoute({
       'product_unavailable',
       'other',
     ]),
-    source: oneOf(['customer', 'admin', 'api', 'provider']),
+    source: choice(['customer', 'admin', 'api', 'provider']),
     created_after: text,
     created_before: text,
     refund_batch_id: text,
     customer_id: text,
     order_id: text,
-    ordering: oneOf([
+    ordering: choice([
       'created',
       '-created',
       'modified',
@@ -47,8 +47,8 @@ const batches = createRoute({
   getParentRoute: () => edition,
   path: 'refund-batches',
   validateSearch: readListSearch({
-    status: oneOf(['counting', 'draft', 'running', 'finished', 'cancelled']),
-    ordering: oneOf(['created', '-created', 'modified', '-modified']),
+    status: choice(['counting', 'draft', 'running', 'finished', 'cancelled']),
+    ordering: choice(['created', '-created', 'modified', '-modified']),
   }),
   component: lazyRouteComponent(() => import('./batches'), 'RefundBatches'),
 })

@@ -17,7 +17,7 @@ interface Props {
   segment: Schema['Segment']
 }
 
-/** What can be done with a segment besides changing it. */
+/** The actions on a segment besides changing it. */
 export function SegmentActions({ segment }: Props) {
   const [isCopying, copy] = useDisclosure()
   const [isResetting, reset] = useDisclosure()

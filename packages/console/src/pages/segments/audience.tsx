@@ -13,7 +13,7 @@ const maxCampaigns = 5
 
 type Segment = Schema['Segment']
 
-/** How many people the segment has, who is left out and why, and which campaigns use it. */
+/** Counts the members, and the people who are left out by reason, and lists the campaigns of the segment. */
 export const Audience = ({ segment }: { segment: Segment }) => (
   <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm" verticalSpacing="sm">
     <Numbers segment={segment} />

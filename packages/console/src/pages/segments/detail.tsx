@@ -55,7 +55,7 @@ export function Segment() {
   )
 }
 
-/** What is going on with the calculation, and what somebody should do. */
+/** Shows the state of the calculation, and what somebody should do. */
 function State({ segment }: { segment: Segment }) {
   if (segment.status === 'calculating')
     return (

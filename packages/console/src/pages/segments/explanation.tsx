@@ -18,7 +18,7 @@ const t = await loadWords('segments')
 
 type Explained = Schema['SegmentExplanation']
 
-/** Why one person is in the segment or not, by current data. */
+/** Explains by current data why one person is in the segment or not. */
 export function Explanation({ segment }: { segment: Schema['Segment'] }) {
   const { edition } = route.useParams()
   const { user } = route.useSearch()

@@ -1,17 +1,17 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { choice, readListSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'segments',
   validateSearch: readListSearch({
     search: text,
-    only: oneOf(['edition']),
-    status: oneOf(['draft', 'calculating', 'ready', 'failed']),
-    communication_type: oneOf(['marketing', 'transactional']),
-    communication_channel: oneOf(['email', 'sms']),
-    ordering: oneOf([
+    only: choice(['edition']),
+    status: choice(['draft', 'calculating', 'ready', 'failed']),
+    communication_type: choice(['marketing', 'transactional']),
+    communication_channel: choice(['email', 'sms']),
+    ordering: choice([
       'created',
       '-created',
       'modified',
@@ -31,10 +31,10 @@ const detail = createRoute({
   getParentRoute: () => edition,
   path: 'segments/$segment',
   validateSearch: readListSearch({
-    tab: oneOf(['members', 'person']),
+    tab: choice(['members', 'person']),
     user: text,
     search: text,
-    ordering: oneOf(['date_joined', '-date_joined']),
+    ordering: choice(['date_joined', '-date_joined']),
   }),
   component: lazyRouteComponent(() => import('./detail'), 'Segment'),
 })

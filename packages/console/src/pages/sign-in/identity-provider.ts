@@ -2,7 +2,7 @@ import { loadWords } from '../../words'
 
 const authWords = await loadWords('auth')
 
-/** What the tab remembers while the person is at the identity provider. */
+/** The memory of the tab while the person is at the identity provider. */
 interface Started {
   state: string
   verifier: string

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { shell } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const getParentRoute = () => shell
 
@@ -18,7 +18,7 @@ const deadMessages = createRoute({
     is_retried: flag,
     created_after: text,
     created_before: text,
-    ordering: oneOf(['created', '-created']),
+    ordering: choice(['created', '-created']),
   }),
   component: lazyRouteComponent(() => import('./dead-messages'), 'DeadMessages'),
 })
@@ -26,7 +26,7 @@ const deadMessages = createRoute({
 const organizations = createRoute({
   getParentRoute,
   path: 'system/organizations',
-  validateSearch: readListSearch({ search: text, ordering: oneOf(['name', '-name', 'created', '-created']) }),
+  validateSearch: readListSearch({ search: text, ordering: choice(['name', '-name', 'created', '-created']) }),
   component: lazyRouteComponent(() => import('./organizations'), 'Organizations'),
 })
 

@@ -18,7 +18,7 @@ interface Props {
   user: User
 }
 
-/** What can be done with a customer. */
+/** The actions on a customer. */
 export function CustomerActions({ user }: Props) {
   const [open, setOpen] = useState<'edit' | 'merge' | 'erase' | null>(null)
   const close = () => setOpen(null)

@@ -160,7 +160,7 @@ function AnswerDialog({ answer, action, close }: DialogProps) {
       }}
       send={({ occurred_at, method, ...others }, headers) => {
         const at = occurred_at === '' ? {} : { occurred_at: toInstant(occurred_at, edition?.timezone ?? 'UTC') }
-        const plain = { ...others, ...at, method: method === 'double_opt_in' ? ('admin' as const) : method }
+        const body = { ...others, ...at, method: method === 'double_opt_in' ? ('admin' as const) : method }
         if (action === 'give')
           return api.POST('/v1/user/{id}/consents/{consent_id}/give', {
             params,
@@ -168,8 +168,8 @@ function AnswerDialog({ answer, action, close }: DialogProps) {
             headers,
           })
         return action === 'skip'
-          ? api.POST('/v1/user/{id}/consents/{consent_id}/skip', { params, body: plain, headers })
-          : api.POST('/v1/user/{id}/consents/{consent_id}/withdraw', { params, body: plain, headers })
+          ? api.POST('/v1/user/{id}/consents/{consent_id}/skip', { params, body, headers })
+          : api.POST('/v1/user/{id}/consents/{consent_id}/withdraw', { params, body, headers })
       }}
     >
       {(form) => (
@@ -202,7 +202,7 @@ function AnswerDialog({ answer, action, close }: DialogProps) {
   )
 }
 
-/** What proves the answer: the wording that the person saw, the chain of records, and the document as a whole. */
+/** Shows the proof of the answer: the wording that the person saw, the chain of records, and the whole document. */
 function Proof({ answer }: { answer: Answer }) {
   const path = { id: answer.user_id, consent_id: answer.id }
   const proof = useQuery(get('/v1/user/{id}/consents/{consent_id}/proof', { params: { path } }))

@@ -159,7 +159,7 @@ type Message = Schema['UserMessage']
 const messageTones: Record<Message['status'], Tone> = { pending: 'wait', sent: 'good', failed: 'bad', skipped: 'none' }
 const reasons: Readonly<Record<string, string>> = t.skipReasons
 
-/** What happened after the message was sent. */
+/** Names the events after the message was sent. */
 function listEngagements(message: Message): string {
   const { opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at } = message
   const times = {

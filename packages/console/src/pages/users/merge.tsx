@@ -93,7 +93,7 @@ const fieldNames: Readonly<Record<string, string>> = {
 }
 const statuses: Readonly<Record<string, string>> = consentsWords.statuses
 
-/** What is kept or dropped, where codes of the API are words. */
+/** Writes a value that is kept or dropped, with codes of the API as words. */
 const writeValue = ({ type, name }: Merge['collisions'][number], value: string): string =>
   type === 'consent' ? (statuses[value] ?? value) : name === 'locale' ? nameLanguage(value as LanguageCode) : value
 

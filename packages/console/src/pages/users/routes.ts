@@ -1,14 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { choice, readListSearch, text } from '../../search'
 
 const list = createRoute({
   getParentRoute: () => edition,
   path: 'customers',
   validateSearch: readListSearch({
     search: text,
-    scope: oneOf(['organization']),
-    ordering: oneOf([
+    scope: choice(['organization']),
+    ordering: choice([
       'email',
       '-email',
       'phone_number',
@@ -26,7 +26,7 @@ const detail = createRoute({
   getParentRoute: () => edition,
   path: 'customers/$customer',
   validateSearch: readListSearch({
-    tab: oneOf(['orders', 'tickets', 'refunds', 'messages', 'consents', 'segments', 'activity']),
+    tab: choice(['orders', 'tickets', 'refunds', 'messages', 'consents', 'segments', 'activity']),
     ordering: text,
   }),
   component: lazyRouteComponent(() => import('./detail'), 'Customer'),

@@ -95,7 +95,7 @@ function EndpointFacts({ endpoint: { url, edition_id } }: { endpoint: EndpointDe
   )
 }
 
-/** Why an endpoint gets nothing at the moment, and what to do. */
+/** Explains why an endpoint gets nothing at the moment, and what to do. */
 function EndpointAlert({ endpoint }: { endpoint: EndpointDetail }) {
   const { is_active, disabled_reason, disabled_at, waiting_reason, waiting_since, next_attempt_at } = endpoint
   if (!is_active)

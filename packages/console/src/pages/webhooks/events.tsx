@@ -71,7 +71,7 @@ function List() {
   })
   const show = (id: string | undefined) =>
     void navigate({ to: '.', search: (old) => ({ ...old, event: id }), replace: true })
-  const shown = list.data?.results.find(({ id }) => id === event)
+  const openEvent = list.data?.results.find(({ id }) => id === event)
   return (
     <>
       <FilterBar search={search} filters={filters} />
@@ -87,12 +87,12 @@ function List() {
         empty={{ title: t.noStoredEvents }}
       />
       <Modal
-        opened={shown !== undefined}
+        opened={openEvent !== undefined}
         onClose={() => show(undefined)}
-        title={shown && nameKind(shown.kind)}
+        title={openEvent && nameKind(openEvent.kind)}
         size="lg"
       >
-        {shown && <CodeBlock name={t.payload} text={formatPayload(shown.payload)} height={560} />}
+        {openEvent && <CodeBlock name={t.payload} text={formatPayload(openEvent.payload)} height={560} />}
       </Modal>
     </>
   )

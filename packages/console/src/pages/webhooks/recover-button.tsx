@@ -75,7 +75,7 @@ export function RecoverButton({ endpoint: { id, is_active, failing_since } }: { 
   )
 }
 
-/** What would be sent, as far as the service can count it before. */
+/** Counts the deliveries that would be sent, as far as the service knows them before. */
 function RecoveryCounts({ id, since, until }: { id: string; since: string; until?: string }) {
   const window = { created_after: since, ...(until && { created_before: until }) }
   const lost = useLostCount(id, window)

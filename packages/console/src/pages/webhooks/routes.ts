@@ -1,18 +1,18 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { Schema } from '../../api'
 import { edition } from '../../layout-routes'
-import { flag, oneOf, readListSearch, text } from '../../search'
+import { flag, choice, readListSearch, text } from '../../search'
 
 const deliveryStatuses = ['pending', 'retrying', 'success', 'failed', 'exhausted'] as const
 
 const deliveryFilters = {
-  status: oneOf(deliveryStatuses),
+  status: choice(deliveryStatuses),
   event: text,
   response_status_code: text,
   resource_id: text,
   created_after: text,
   created_before: text,
-  ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name']),
+  ordering: choice(['created', '-created', 'modified', '-modified', 'name', '-name']),
 }
 
 /** The kinds of events, which `words` must not bring into the first load. */
@@ -44,7 +44,7 @@ const list = createRoute({
   path: 'webhooks',
   validateSearch: readListSearch({
     is_active: flag,
-    ordering: oneOf(['created', '-created', 'modified', '-modified', 'name', '-name']),
+    ordering: choice(['created', '-created', 'modified', '-modified', 'name', '-name']),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Webhooks'),
 })
@@ -52,7 +52,7 @@ const list = createRoute({
 const detail = createRoute({
   getParentRoute: () => edition,
   path: 'webhooks/$webhook',
-  validateSearch: readListSearch({ ...deliveryFilters, tab: oneOf(['deliveries', 'settings', 'verify']) }),
+  validateSearch: readListSearch({ ...deliveryFilters, tab: choice(['deliveries', 'settings', 'verify']) }),
   component: lazyRouteComponent(() => import('./endpoint'), 'Endpoint'),
 })
 
@@ -73,12 +73,12 @@ const events = createRoute({
   getParentRoute: () => edition,
   path: 'webhook-events',
   validateSearch: readListSearch({
-    kind: oneOf(eventKinds),
+    kind: choice(eventKinds),
     resource_id: text,
     created_after: text,
     created_before: text,
     event: text,
-    ordering: oneOf(['cursor', '-cursor']),
+    ordering: choice(['cursor', '-cursor']),
   }),
   component: lazyRouteComponent(() => import('./events'), 'Events'),
 })

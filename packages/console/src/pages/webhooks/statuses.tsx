@@ -20,7 +20,7 @@ export const DeliveryStatus = ({ status }: { status: DeliveryStatusCode }) => (
 
 type EndpointState = Pick<Schema['WebhookEndpoint'], 'is_active' | 'failing_since'>
 
-/** Whether an endpoint receives events, and whether it answers. */
+/** Tells whether an endpoint receives events, and whether it answers. */
 export function EndpointStatus({ is_active, failing_since }: EndpointState) {
   if (!is_active) return <Status tone="none" label={t.off} />
   return failing_since === null ? <Status tone="good" label={t.on} /> : <Status tone="bad" label={t.failing} />

@@ -15,7 +15,7 @@ const segmentsWords = await loadWords('segments')
 
 const t = segmentsWords.conditions
 
-/** Whose people the expression is about. Without an edition: those of the whole organisation. */
+/** The people that the expression is about. Without an edition they are those of the whole organisation. */
 export interface People {
   organization: string
   edition: string | undefined

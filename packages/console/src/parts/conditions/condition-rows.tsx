@@ -229,8 +229,8 @@ interface AddProps extends Shared {
 
 /** Chooses what a new condition is about. */
 function AddCondition({ context, fields, scope = '', depth = 0, add }: AddProps) {
-  const own = fields.filter(({ path }) => path.startsWith(scope) && !path.slice(scope.length).includes('[]'))
-  const groups = Map.groupBy(own, ({ path }) => (scope === '' ? (path.split('.')[0] ?? '') : ''))
+  const fieldsInScope = fields.filter(({ path }) => path.startsWith(scope) && !path.slice(scope.length).includes('[]'))
+  const groups = Map.groupBy(fieldsInScope, ({ path }) => (scope === '' ? (path.split('.')[0] ?? '') : ''))
   const consent = context.dynamic_values.consents.find(({ value }) => isKey(value))
   const addField = (field: ConditionField) => {
     const operator = listOperators(field)[0] ?? 'is'

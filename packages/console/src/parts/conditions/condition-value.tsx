@@ -23,25 +23,25 @@ interface Props {
 const nameValue = ({ value, label }: { value: string; label: string }): string =>
   (t.values as Record<string, string>)[value] ?? label
 
-/** The values that occur. One that does not occur stays in the list while it is chosen. */
-function listOptions(values: Props['values'], chosen: readonly string[]): { value: string; label: string }[] {
+/** The values that occur. One that does not occur stays in the list while it is choices. */
+function listOptions(values: Props['values'], choices: readonly string[]): { value: string; label: string }[] {
   const all = values ?? []
-  const others = chosen.filter((one) => !all.some(({ value }) => value === one))
+  const others = choices.filter((one) => !all.some(({ value }) => value === one))
   return [...all, ...others.map((value) => ({ value, label: value }))].map((one) => ({
     value: one.value,
     label: nameValue(one),
   }))
 }
 
-/** What the field of a row is compared with. */
+/** The value that the field of a row is compared with. */
 export function ConditionValue({ label, field, values, operator, value, onChange }: Props) {
   const zone = useEdition()?.timezone ?? 'UTC'
   if (value === null) return null
   if (Array.isArray(value)) {
-    const chosen = value.map(String)
-    const props = { 'aria-label': label, flex: '1 1 200px', value: chosen.filter((one) => one !== '') }
+    const choices = value.map(String)
+    const props = { 'aria-label': label, flex: '1 1 200px', value: choices.filter((one) => one !== '') }
     if (values === undefined) return <TagsInput {...props} onChange={onChange} />
-    return <MultiSelect {...props} searchable data={listOptions(values, chosen)} onChange={onChange} />
+    return <MultiSelect {...props} searchable data={listOptions(values, choices)} onChange={onChange} />
   }
   if (operator === 'within' || operator === 'longerAgo')
     return (
