@@ -275,6 +275,27 @@ describe('importUsers', () => {
     })
   })
 
+  it.each([
+    ['given', 'withdrawn'],
+    ['withdrawn', 'given'],
+  ])('ends a consent that was %s and %s at the same time, and changes nothing the next time', async (...statuses) => {
+    const shop = await seedShop()
+    await givenNewsletter(shop, 'news')
+    const occurred_at = '2024-06-01T10:00:00Z'
+    const email = 'same@example.dk'
+    const complaint = { status: 'complained', status_at: '2024-01-01T10:00:00Z' }
+    const rows = statuses.map((status) => ({
+      email,
+      consents: { news: { status, occurred_at } },
+      ...(status === 'given' ? complaint : {}),
+    }))
+    expect((await importUsers(shop, rows)).status).toBe(201)
+    const answers = await listStoredAnswers(shop.organization_id, email)
+    expect(answers.map(({ status }) => status)).toEqual(['skipped', 'given', 'withdrawn'])
+    expect(listActions(await importUsers(shop, rows))).toEqual(['skipped', 'skipped'])
+    expect(await listStoredAnswers(shop.organization_id, email)).toEqual(answers)
+  })
+
   it('answers nothing of what another edition knows of an address', async () => {
     const shop = await seedShop()
     await createUser(await seedSecondEdition(shop), { email: 'known@example.dk', first_name: 'Ida' })

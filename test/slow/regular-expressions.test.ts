@@ -74,8 +74,8 @@ function evaluateText(node: unknown, constants: ReadonlyMap<unknown, unknown>): 
 const comment = /^\s*\/\/ Bounded: at most ([\d,]+) characters\b/
 
 /** Lists all regular expressions of a file. Throws for one that is not built from constants of the file. */
-function listExpressions(code: string): Expression[] {
-  const nodes = listNodes(parseAst(code, { lang: 'ts' }))
+function listExpressions(code: string, lang: 'ts' | 'tsx' = 'ts'): Expression[] {
+  const nodes = listNodes(parseAst(code, { lang }))
   const lines = code.split('\n')
   const constants = new Map(
     nodes.filter(({ type }) => type === 'VariableDeclarator').map((node) => [readName(node['id']), node['init']]),
@@ -117,9 +117,9 @@ async function findFault({ source, flags, bound }: Expression): Promise<string |
   return isSlow ? `takes ${complexity.summary} time, as for ${answer.attack.pattern}` : null
 }
 
-async function findFaults(code: string): Promise<string[]> {
+async function findFaults(code: string, lang?: 'ts' | 'tsx'): Promise<string[]> {
   const faults: string[] = []
-  for (const expression of listExpressions(code)) {
+  for (const expression of listExpressions(code, lang)) {
     const fault = await findFault(expression)
     if (fault !== null) faults.push(`line ${expression.line}: /${expression.source}/${expression.flags} ${fault}`)
   }
@@ -157,11 +157,11 @@ describe('the check of regular expressions', () => {
 
 describe('a text from outside', () => {
   it('is matched in linear time by each regular expression of the sources', async () => {
-    const paths = await Array.fromAsync(glob(['src/**/*.ts', 'packages/*/src/**/*.ts']))
+    const paths = await Array.fromAsync(glob(['src/**/*.ts', 'packages/*/src/**/*.{ts,tsx}']))
     const faults: string[] = []
     for (const path of paths) {
       const inFile = await readFile(path, 'utf8')
-        .then(findFaults)
+        .then((code) => findFaults(code, path.endsWith('x') ? 'tsx' : 'ts'))
         .catch((error: Error) => [error.message])
       faults.push(...inFile.map((fault) => `${path}: ${fault}`))
     }

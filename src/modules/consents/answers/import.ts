@@ -101,7 +101,12 @@ function readStatus(value: boolean | ImportedStatus, falseMeansSkipped: boolean)
   return falseMeansSkipped ? 'skipped' : null
 }
 
-/** Lists the answers that the import may record, sorted by time. */
+const endsConsent = ({ status }: Question): boolean => status === 'withdrawn' || status === 'declined'
+
+/**
+ * Lists the answers that the import may record, sorted by time. A withdrawal comes after the consent of the same time that
+ * it ends, in whichever order the rows are.
+ */
 function listQuestions(
   { definitions, false_means_skipped }: AnswerImport,
   answers: readonly ImportedAnswers[],
@@ -123,7 +128,10 @@ function listQuestions(
       ({ definition }) => definition.edition_id !== null || !is_protected,
     )
   })
-  return questions.toSorted((one, other) => one.importedAnswers.at - other.importedAnswers.at)
+  return questions.toSorted(
+    (one, other) =>
+      one.importedAnswers.at - other.importedAnswers.at || Number(endsConsent(one)) - Number(endsConsent(other)),
+  )
 }
 
 function buildAnswerRequest(
@@ -150,8 +158,10 @@ function buildAnswerRequest(
 }
 
 /** A withdrawal also counts at the time of the consent that it ends. */
-const isLater = ({ status, importedAnswers: { at } }: Question, { occurred_at }: RecordRow): boolean =>
-  at > occurred_at || (at === occurred_at && (status === 'withdrawn' || status === 'declined'))
+function isLater(question: Question, { occurred_at }: RecordRow): boolean {
+  const { at } = question.importedAnswers
+  return at > occurred_at || (at === occurred_at && endsConsent(question))
+}
 
 const staysWithdrawn = ({ status, importedAnswers }: Question, before: RecordRow | null): boolean =>
   importedAnswers.is_undated === true &&

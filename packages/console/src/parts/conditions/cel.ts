@@ -12,19 +12,18 @@ export type Node =
 type Token = { kind: 'text' | 'number' | 'name' | 'sign'; text: string }
 
 const tokenPattern =
-  /\s+|(?<text>"(?:[^"\\\n]|\\["\\nrtbf]|\\u[0-9A-Fa-f]{4})*")|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>&&|\|\||[=!<>]=|[<>!()[\].,-])/y
+  /\s+|(?<text>"(?:[^"\\\n]|\\["\\nrtbf]|\\u[0-9A-Fa-f]{4})*")|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>&&|\|\||[=!<>]=|[<>!()[\].,-])/gy
 
 /** Null: the text has something that rows cannot have. */
 function tokenize(text: string): Token[] | null {
-  const tokens: Token[] = []
-  const pattern = new RegExp(tokenPattern)
-  while (pattern.lastIndex < text.length) {
-    const groups = pattern.exec(text)?.groups
-    if (!groups) return null
-    for (const [kind, part] of Object.entries(groups))
-      if (part !== undefined) tokens.push({ kind: kind as Token['kind'], text: part })
-  }
-  return tokens
+  const matches = [...text.matchAll(tokenPattern)]
+  const length = matches.reduce((sum, [part]) => sum + part.length, 0)
+  if (length < text.length) return null
+  return matches.flatMap(({ groups = {} }) =>
+    Object.entries<string | undefined>(groups).flatMap(([kind, part]) =>
+      part === undefined ? [] : [{ kind: kind as Token['kind'], text: part }],
+    ),
+  )
 }
 
 class Unreadable extends Error {}
