@@ -8,8 +8,8 @@ import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fa
 import { type Server, startServer } from '../../scripts/support/server.ts'
 import { listProcesses } from '../support/receiving.ts'
 
-/** REFUNDS=400 for a shorter run. */
-const count = Number(process.env['REFUNDS'] ?? 2000)
+/** REFUNDS=2000 for a longer run. */
+const count = Number(process.env['REFUNDS'] ?? 800)
 const ordersACall = 100
 const requestsAtOnce = 8
 /** Time for server and provider to return, for claims of 90 seconds to end, and for calls to be repeated. */

@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { sha256OfShort, toHex } from '../../src/domain/text/encoding.ts'
 
-/** The number of orders in the large edition. ORDERS=20000 makes the run shorter. */
-export const orderCount = Number(process.env['ORDERS'] ?? 1_000_000)
+/** The number of orders in the large edition. ORDERS=1000000 asks for what one edition is to hold. */
+export const orderCount = Number(process.env['ORDERS'] ?? 200_000)
 
 /** A sixth of the orders belong to customers who came back. */
 export const customerCount = Math.floor((orderCount * 5) / 6)

@@ -19,7 +19,7 @@ addEventListener('vite:preloadError', async (event) => {
   const last = Number(sessionStorage.getItem('reloaded'))
   if (Date.now() - last < 10_000) return
   sessionStorage.setItem('reloaded', String(Date.now()))
-  const [chunk] = /https?:\S+\.(?:js|css)/.exec(event.payload.message) ?? []
+  const chunk = event.payload.message.split(' ').find((part) => part.includes('/assets/'))
   if (chunk) await fetch(chunk, { cache: 'reload' }).catch(() => undefined)
   location.reload()
 })
