@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { encodeCsv, pathOf, process, loadImport } from '../support/data-imports.ts'
+import { encodeCsv, loadImport, mapColumns, pathOf, process } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
@@ -60,5 +60,22 @@ describe('updateProductMappings', () => {
     const last = await decide({ id: idOf('Camping'), action: 'ignore' })
     expect(last.body).toMatchObject({ status: 'ready', unmapped: 0 })
     expect(await loadImport(id)).toMatchObject({ status: 'ready' })
+  })
+
+  it('is kept when the columns change and are processed again', async () => {
+    const shop = await seedShop()
+    const { id, idOf } = await givenProducts(shop)
+    const product_id = await seedProduct({ organization: shop.organization_id, edition: shop.edition_id })
+    const mappings = [{ id: idOf('Day ticket'), action: 'map', product_id }]
+    expect((await patch(pathOf(id, '/product-mappings'), { mappings })).status).toBe(200)
+    const price = [{ target_field: 'item.unit_price', value: '225' }]
+    expect((await mapColumns(id, [{ source_column: 'Price', is_ignored: true }], price)).status).toBe(200)
+    expect((await loadImport(id)).status).toBe('mapping_columns')
+    expect((await process(id)).status).toBe('mapping_products')
+    const { body } = await get(pathOf(id, '/product-mappings?ordering=product'))
+    expect(body.results).toMatchObject([
+      { product: 'Camping', action: null },
+      { product: 'Day ticket', action: 'map', product_id },
+    ])
   })
 })

@@ -240,8 +240,11 @@ function buildMemoryStatements(row: ImportRow, owner: string, now: number, { col
   ]
 }
 
-/** Remembers which products of the file the user chose, for the next file of the edition. */
-const buildProductMemory = (row: ImportRow, now: number): Statement =>
+/**
+ * Remembers which products of the file the user chose, for the next file of the edition, and for this one if its columns
+ * are read again.
+ */
+export const buildProductMemory = (row: ImportRow, now: number): Statement =>
   sql`insert into import_product_history (edition_id, product_key, action, product_id, variant_id, location_id,
       option_ids, used_at)
     select ${row.edition_id}, product_key, action, product_id, variant_id, location_id, option_ids, ${now}

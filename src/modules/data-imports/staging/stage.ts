@@ -4,6 +4,7 @@ import type { Statement } from '../../../db/database.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, endPhase, type ImportRow, buildPositionError, type PhaseStep } from '../background/steps.ts'
+import { buildProductMemory } from '../columns/history.ts'
 import { emptyStaging } from '../mapping/state.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
@@ -36,7 +37,7 @@ async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<Im
   return commitStep(job, row, {
     position: firstRowsPosition,
     changes: emptyStaging,
-    statements: [sql`delete from import_products where import_id = ${row.id}`],
+    statements: [buildProductMemory(row, job.now()), sql`delete from import_products where import_id = ${row.id}`],
   })
 }
 
