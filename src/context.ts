@@ -8,6 +8,7 @@ import type { CampaignSenders } from './domain/campaigns/sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/messaging/mailbox.ts'
 import type { Meter } from './domain/meter.ts'
+import type { HoldConfig } from './domain/waiting.ts'
 import type { WalletVendors } from './domain/wallet/wallet.ts'
 import type { WebhookSenders } from './domain/webhooks/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
@@ -23,7 +24,7 @@ import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
 export type { IdempotencyKey, StoredResponse }
 
-export interface Config {
+export interface Config extends HoldConfig {
   environment: 'production' | 'development' | 'test'
   /** The tokens of the superuser: the present one, and the previous one. Empty: there is no superuser. */
   rootTokens: readonly string[]

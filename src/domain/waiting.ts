@@ -10,6 +10,33 @@ export interface Wait {
 
 export const noWait: Wait = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
 
+/** What something waits for while the operator holds everything that goes out. */
+export const heldReason = 'Sending is held (OUTGOING=hold).'
+
+export interface HoldConfig {
+  /** `hold`: nothing is sent, posted or paid until the operator releases it. */
+  outgoing: 'send' | 'hold'
+}
+
+export const isHeld = ({ outgoing }: HoldConfig): boolean => outgoing === 'hold'
+
+/** Says whether the service sends, posts and pays. */
+export const describeOutgoing = (config: HoldConfig): 'sending' | 'held' => (isHeld(config) ? 'held' : 'sending')
+
+/**
+ * Describes what a row waits for that is due at a time, or never. While everything that goes out is held, a row that is
+ * due waits for the release.
+ */
+export function describeWait(
+  { waiting_reason, waiting_since }: Omit<Wait, 'next_attempt_at'>,
+  dueAt: number | null,
+  { config, now }: { config: HoldConfig; now: () => number },
+): Wait {
+  return isHeld(config) && dueAt !== null && dueAt <= now()
+    ? { waiting_reason: heldReason, waiting_since: waiting_since ?? dueAt, next_attempt_at: null }
+    : { waiting_reason, waiting_since, next_attempt_at: waiting_since === null ? null : dueAt }
+}
+
 export const pickWait = ({ waiting_reason, waiting_since, next_attempt_at }: Wait): Wait => ({
   waiting_reason,
   waiting_since,

@@ -68,11 +68,17 @@ function readTokens(env: Bindings, name: 'ROOT_TOKEN' | 'METRICS_TOKEN'): string
   return token === undefined ? [] : [token, readSetting(env, `${name}_PREVIOUS`)].flatMap((text) => text ?? [])
 }
 
-function readSignIn(env: Bindings, oidc: Config['oidc'], hasEmail: boolean): Config['signIn'] {
+/** The key that is in use, and earlier ones. */
+const readKeys = (key: string, previousKeys: readonly string[] = []): string[] => [
+  ...(key ? [key] : []),
+  ...previousKeys,
+]
+
+function readSignIn(env: Bindings, oidc: Config['oidc'], sendsEmail: boolean): Config['signIn'] {
   const [teamDomain, audience] = [readSetting(env, 'CF_ACCESS_TEAM_DOMAIN'), readSetting(env, 'CF_ACCESS_AUDIENCE')]
   const access = teamDomain && audience ? { teamDomain, audience } : null
   const isConfigured: Record<SignInMethod, boolean> = {
-    code: hasEmail && readSetting(env, 'LINK_SIGNING_KEY') !== undefined,
+    code: sendsEmail && readSetting(env, 'LINK_SIGNING_KEY') !== undefined,
     link: true,
     oidc: oidc !== null,
     access: access !== null,
@@ -91,11 +97,7 @@ function buildConfig(env: Bindings): Config {
   const environment = readSetting(env, 'ENVIRONMENT')
   const publicUrl = readPublicUrl(env)
   const linkSigningKey = readSetting(env, 'LINK_SIGNING_KEY') ?? ''
-  const linkReadingKeys = [
-    ...(linkSigningKey ? [linkSigningKey] : []),
-    ...(readSetting(env, 'LINK_SIGNING_KEY_PREVIOUS') ?? []),
-  ]
-  const idempotencyKey = readSetting(env, 'IDEMPOTENCY_KEY')
+  const linkReadingKeys = readKeys(linkSigningKey, readSetting(env, 'LINK_SIGNING_KEY_PREVIOUS'))
   const email = {
     name: readMessageProvider(env, 'EMAIL_PROVIDER'),
     apiBase: readSetting(env, 'EMAIL_API_BASE') ?? '',
@@ -105,6 +107,8 @@ function buildConfig(env: Bindings): Config {
   const [issuer, audience] = [readSetting(env, 'OIDC_ISSUER'), readSetting(env, 'OIDC_AUDIENCE')]
   const oidc = issuer && audience ? { issuer, audience } : null
   const scanUrl = readSetting(env, 'FILE_SCAN_URL')
+  const outgoing = readSetting(env, 'OUTGOING')
+  const sendsEmail = email.name !== noProvider && outgoing === 'send'
   return {
     environment,
     rootTokens: readTokens(env, 'ROOT_TOKEN'),
@@ -112,7 +116,7 @@ function buildConfig(env: Bindings): Config {
     publicUrl,
     linkSigningKey,
     linkReadingKeys,
-    idempotencySecrets: [...(idempotencyKey ? [idempotencyKey] : []), ...linkReadingKeys],
+    idempotencySecrets: readKeys(readSetting(env, 'IDEMPOTENCY_KEY') ?? '', linkReadingKeys),
     emailFrom: readSender(env),
     email,
     sms: {
@@ -140,8 +144,9 @@ function buildConfig(env: Bindings): Config {
       webhooks: readSetting(env, 'WEBHOOK_KEPT_DAYS') * dayMs,
       auditLog: readSetting(env, 'AUDIT_KEPT_DAYS') * dayMs,
     },
+    outgoing,
     oidc,
-    signIn: readSignIn(env, oidc, email.name !== noProvider),
+    signIn: readSignIn(env, oidc, sendsEmail),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Config, JobCtx } from '../context.ts'
 import { type Channel, noProvider } from '../domain/messaging/messaging.ts'
 import type { SettingValue } from '../domain/settings/settings.ts'
 import { readSharedTime } from '../domain/time/instants.ts'
+import { describeOutgoing, isHeld } from '../domain/waiting.ts'
 import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
 import { createDnsCapture, type DnsGateway } from '../gateways/dns/dns.ts'
 import { createDnsOverHttps } from '../gateways/dns/https.ts'
@@ -10,6 +11,7 @@ import type { EmailGateway } from '../gateways/email/email.ts'
 import { createResendGateway } from '../gateways/email/resend.ts'
 import { createHttpScanner } from '../gateways/file-scan/file-scan.ts'
 import { createR2Store } from '../gateways/files/r2.ts'
+import { holdCalls, type OutgoingGateways } from '../gateways/hold/hold.ts'
 import { createImagesGateway } from '../gateways/images/images.ts'
 import { createPassCapture } from '../gateways/passes/capture.ts'
 import { createLivePasses } from '../gateways/passes/live.ts'
@@ -18,6 +20,7 @@ import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
 import { createGatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import { createUnconfiguredEmail, createUnconfiguredSms } from '../gateways/unconfigured/unconfigured.ts'
+import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { createCaptureStore } from '../modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../modules/sender-domains/index.ts'
@@ -80,30 +83,37 @@ const chooseFactories = (config: ProviderConfig) => ({
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
+type Gateways = OutgoingGateways & Pick<JobCtx, 'dns' | 'files' | 'images' | 'scanner'>
 
 /** Creates the gateways of the configured providers. */
 export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
   const { email, sms, dns, passes } = chooseFactories(parts.config)
   const { environment, payments, files } = parts.config
-  return {
+  const outgoingGateways: OutgoingGateways = {
     email: email(parts, env),
     sms: sms(parts, env),
-    dns: dns(parts, env),
     passes: passes(parts, env),
     payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
+    webhookPost: new FetchPost(),
+  }
+  return {
+    ...(isHeld(parts.config) ? holdCalls(outgoingGateways) : outgoingGateways),
+    dns: dns(parts, env),
     files: createR2Store(env.FILES),
     images: env.IMAGES ? createImagesGateway(env.IMAGES) : null,
     scanner: files.scan ? createHttpScanner(files.scan) : null,
   }
 }
 
-/** Says for `/healthz` through which channels messages go out. Captured messages are stored for development. */
-export function describeProviders(env: Bindings): Record<Channel, string> {
+/**
+ * Says for `/healthz` through which channels messages go out, and whether anything does. Captured messages are stored for
+ * development.
+ */
+export function describeProviders(env: Bindings): Record<Channel | 'outgoing', string> {
   const config = readConfig(env)
   const describe = (name: string) => {
     if (name === noProvider) return 'not configured'
     return name === 'capture' ? 'captured' : 'configured'
   }
-  return { email: describe(config.email.name), sms: describe(config.sms.name) }
+  return { email: describe(config.email.name), sms: describe(config.sms.name), outgoing: describeOutgoing(config) }
 }

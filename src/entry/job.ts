@@ -4,7 +4,6 @@ import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
-import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { createClock, loadClock } from './clock.ts'
 import { readConfig } from './config.ts'
@@ -29,7 +28,6 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
     jobQueue: createJobQueue(env),
     senders: createCampaignSenders(env),
     webhookSenders: createWebhookSenders(env),
-    webhookPost: new FetchPost(),
     ...createGateways(env, parts),
   }
 }

@@ -13,6 +13,7 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { recordDeadMessages } from '../modules/system/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
+import { unlessHeld } from './hold.ts'
 import { openCurrentJob } from './job.ts'
 
 /** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
@@ -28,7 +29,7 @@ const refundConsumer: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
   isOwnMessage: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
   handle: async (job, bodies) => {
     await workRefundBatches(job, bodies.filter(isWorkRefundBatchMessage))
-    if (bodies.some(isPayRefundsMessage)) await payRefunds(job)
+    if (bodies.some(isPayRefundsMessage)) await unlessHeld(payRefunds)(job)
   },
 }
 
@@ -36,12 +37,12 @@ const refundConsumer: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   webhooks: {
     isOwnMessage: isDeliverMessage,
-    handle: (job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+    handle: unlessHeld((job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])),
   },
   segments: { isOwnMessage: isCalculateMessage, handle: calculateSegments },
-  emails: { isOwnMessage: isEmailSendMessage, handle: sendEmails },
+  emails: { isOwnMessage: isEmailSendMessage, handle: unlessHeld(sendEmails) },
   refunds: refundConsumer,
-  campaigns: { isOwnMessage: isSendChunksMessage, handle: sendCampaigns },
+  campaigns: { isOwnMessage: isSendChunksMessage, handle: unlessHeld(sendCampaigns) },
   'campaign-events': { isOwnMessage: isEventsMessage, handle: applyEvents },
   imports: { isOwnMessage: isImportMessage, handle: workOnImports },
 }

@@ -4,7 +4,6 @@ import { IdempotencyStore } from '../db/idempotency.ts'
 import { anonymous, type Caller } from '../domain/accounts/access.ts'
 import { createIdFactory } from '../domain/ids.ts'
 import { createIdentityProviders } from '../gateways/identity/oidc.ts'
-import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { primaryRequests } from '../http/mcp/send-call.ts'
@@ -89,7 +88,6 @@ function createContext(c: AppContext, config: Config, parts: ReturnType<typeof o
     jobQueue: createJobQueue(c.env),
     senders: createCampaignSenders(c.env),
     webhookSenders: createWebhookSenders(c.env),
-    webhookPost: new FetchPost(),
     ...createGateways(c.env, { db: primary, config, now: () => now, clockOffsetMs, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
     openJobAfterResponse: (meter) => openJob(c.env, meter),

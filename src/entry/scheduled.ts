@@ -26,6 +26,7 @@ import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
 import { sweepEmails, sweepTestMessages } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
+import { unlessHeld } from './hold.ts'
 import { openCurrentJob } from './job.ts'
 
 /** A sweep handles a limited number of due rows, so a missed minute loses nothing. */
@@ -46,10 +47,10 @@ const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'sign-ins': sweepSignIns,
   'dead-messages': sweepDeadMessages,
-  'webhook-deliveries': sweepDeliveries,
+  'webhook-deliveries': unlessHeld(sweepDeliveries),
   'webhook-events': sweepEvents,
   campaigns: sweepCampaigns,
-  'transactional-emails': sweepEmails,
+  'transactional-emails': unlessHeld(sweepEmails),
   'test-messages': sweepTestMessages,
   'consent-confirmations': sweepLapsed,
   consents: (job) => sweepConsents(job),
@@ -72,14 +73,14 @@ const allSweeps: Sweeps = {
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,
-  refunds: sweepRefunds,
+  refunds: unlessHeld(sweepRefunds),
   'payment-events': sweepPaymentEvents,
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
-  'wallet-pass-updates': sweepPassUpdates,
+  'wallet-pass-updates': unlessHeld(sweepPassUpdates),
   // A step of a merge takes many queries, so the other sweeps take theirs first.
   'product-merges': moveMergedOrders,
-  'service-outages': logOutages,
+  'service-outages': unlessHeld(logOutages),
 }
 
 /** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */

@@ -1,5 +1,6 @@
 import { channels, describeMissingProvider, noProvider } from '../domain/messaging/messaging.ts'
 import { findFaults, findMisspeltNames } from '../domain/settings/check.ts'
+import { isHeld } from '../domain/waiting.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError, logWarning } from '../http/log.ts'
 import { readConfig } from './config.ts'
@@ -14,7 +15,10 @@ export function checkStart(env: Bindings): void {
   }
 }
 
-/** Warns of wrong settings, and of channels without a provider. */
+const holdWarning =
+  'OUTGOING is hold: nothing is sent, posted or paid. All of it waits. Remove OUTGOING and start the service again to release it.'
+
+/** Warns of wrong settings, of channels without a provider, and while everything that goes out is held. */
 function reportSettings(env: Bindings): void {
   const names = Object.entries(env).flatMap(([name, value]) => (typeof value === 'string' ? [name] : []))
   const faults = [...findFaults(env, { hasEmailBinding: env.EMAIL !== undefined }), ...findMisspeltNames(names)]
@@ -22,6 +26,7 @@ function reportSettings(env: Bindings): void {
   const config = readConfig(env)
   for (const channel of channels)
     if (config[channel].name === noProvider) logWarning('start', describeMissingProvider(channel))
+  if (isHeld(config)) logWarning('start', holdWarning, { setting: 'OUTGOING' })
 }
 
 /**

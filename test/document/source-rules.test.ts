@@ -102,3 +102,29 @@ it.each(Object.entries(owners))('only the slice that owns %s names the table in 
   expect(paths.filter((path) => !path.startsWith(owner))).toEqual([])
   expect(paths.length).toBeGreaterThan(0)
 })
+
+/** `held`: its calls send, post or pay, and wait while OUTGOING is hold. Other calls read, or stay in this installation. */
+const callers: Record<string, 'held' | 'in part' | 'goes on'> = {
+  'src/app.ts': 'goes on',
+  'src/gateways/dns/https.ts': 'goes on',
+  'src/gateways/email/cloudflare.ts': 'held',
+  'src/gateways/email/resend-domains.ts': 'goes on',
+  'src/gateways/email/resend.ts': 'held',
+  'src/gateways/file-scan/file-scan.ts': 'goes on',
+  'src/gateways/identity/failure-cache-fetch.ts': 'goes on',
+  'src/gateways/passes/apple-push.ts': 'held',
+  'src/gateways/passes/google-api.ts': 'in part',
+  'src/gateways/passes/google-keys.ts': 'goes on',
+  'src/gateways/payments/stripe.ts': 'in part',
+  'src/gateways/provider-api/call-api.ts': 'in part',
+  'src/gateways/sms/gatewayapi.ts': 'held',
+  'src/gateways/webhook-post/fetch-post.ts': 'held',
+  'src/http/pages/console.ts': 'goes on',
+}
+
+it('each file that calls another service is held while OUTGOING is hold, or it says that it goes on', async () => {
+  const callsOthers =
+    /\bfetch\(|\bbinding\.send\(|\{[^}]*\b(?:callApi|(?:get|post|patch)Json)\b[^}]*\} from '.*call-api\.ts'/
+  const files = (await readSources('src')).filter(({ text }) => callsOthers.test(text)).map(({ path }) => path)
+  expect(files.toSorted()).toEqual(Object.keys(callers).toSorted())
+})

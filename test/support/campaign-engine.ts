@@ -144,6 +144,8 @@ export class Engine {
   readonly storage: ObjectStorage
   object: CampaignSenderObject<typeof env>
   readonly #state: DurableObjectState
+  /** The setting with which the object started. */
+  #outgoing: 'send' | 'hold' = 'send'
   /** One of this many calls to the database or to the object fails; 0 means none. */
   faultEvery = 0
   /** Runs after each call to the database, before its rows are used. */
@@ -221,7 +223,7 @@ export class Engine {
       ...parts,
       ...createCapture(parts),
       email: this.provider.gateway,
-      config: testConfig,
+      config: { ...testConfig, outgoing: this.#outgoing },
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
       jobQueue: { enqueue: async () => void this.enqueued++ },
       senders: { get: () => this.#overWire() },
@@ -279,6 +281,12 @@ export class Engine {
   /** Restarts the object, which then has only what it stored. */
   evict(): void {
     this.object = this.#newObject()
+  }
+
+  /** Deploys the service with this setting, which restarts the object. */
+  deploy(outgoing: 'send' | 'hold'): void {
+    this.#outgoing = outgoing
+    this.evict()
   }
 
   async alarm(): Promise<void> {

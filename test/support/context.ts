@@ -39,6 +39,7 @@ export const testConfig: Config = {
     google: { issuerId: 'capture', serviceAccount: '', apiBase: '' },
   },
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
+  outgoing: 'send',
   oidc: null,
   signIn: { methods: ['code', 'link'], clientId: null, access: null },
   cell: '',

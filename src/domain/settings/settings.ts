@@ -117,6 +117,13 @@ export const settings = {
     default: String(retentionDays.auditLog),
     description: 'The whole days for which audit entries are kept.',
   },
+  OUTGOING: {
+    group: 'service',
+    form: forms.choice('send', 'hold'),
+    default: 'send',
+    description:
+      '`hold` [holds](holding.md) everything that would be sent, posted or paid, until you remove it: the first step of every restore.',
+  },
   CELL: {
     group: 'service',
     form: forms.cell,

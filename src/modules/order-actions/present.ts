@@ -22,14 +22,12 @@ export const presentCancellation = (
   refund_request: refund && presentRefund(refund, ctx),
 })
 
-export const presentReceipt = ({
-  order,
-  recipient,
-  language,
-  receipt,
-}: SentReceipt): z.input<typeof ResentReceipt> => ({
+export const presentReceipt = (
+  { order, recipient, language, receipt }: SentReceipt,
+  ctx: Ctx,
+): z.input<typeof ResentReceipt> => ({
   order: { id: order.id, order_number: order.order_number },
   recipient,
   language,
-  ...presentEmailState(receipt),
+  ...presentEmailState(receipt, ctx),
 })

@@ -89,7 +89,10 @@ const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][nu
   created: toIso(row.created_at),
 })
 
-const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({ kind: row.kind, ...presentEmailState(row) })
+const presentEmail = (row: OrderEmailRow, ctx: Ctx): Detail['emails'][number] => ({
+  kind: row.kind,
+  ...presentEmailState(row, ctx),
+})
 
 function listAllowedActions({ tenant, head, transactions }: LoadedOrder, ctx: Ctx): OrderAction[] {
   if (head.edition_is_archived || !mayAt(ctx.caller, managers, tenant)) return []
@@ -122,7 +125,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     max_available_refund_amount: toMajor(payment?.remaining_minor ?? 0),
     transactions: order.transactions.map(presentTransaction),
     purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
-    emails: order.emails.map(presentEmail),
+    emails: order.emails.map((row) => presentEmail(row, ctx)),
     completed_transaction_id: head.completed_transaction_id,
     allowed_actions: listAllowedActions(order, ctx),
     metadata: head.metadata,

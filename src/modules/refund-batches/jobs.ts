@@ -1,10 +1,11 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx, WorkRefundBatchMessage } from '../../context.ts'
 import { claimUntil, isClaimable, release } from '../../db/claims.ts'
 import { retryLostRaces } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/refunds.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
+import { isHeld } from '../../domain/waiting.ts'
 import { countNextOrders, recordCount } from './count.ts'
 import { enqueueBatches } from './enqueue.ts'
 import { type BatchRow, loadBatch } from './queries.ts'
@@ -27,14 +28,17 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
 const isMerging = sql`exists (select 1 from product_merges
   where product_merges.edition_id = refund_batches.edition_id and product_merges.due_at is not null)`
 
+/** Nothing is paid while that is held, so a batch that runs requests no further refunds. */
+const mayWork = ({ config }: Pick<JobCtx, 'config'>): SQL => (isHeld(config) ? sql`status <> 'running'` : sql`true`)
+
 /** Claims a batch that is due. No other consumer gets it before the claim ends. */
-const claimBatch = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
-  const at = now()
-  return db.first(
+const claimBatch = (job: JobCtx, id: string): Promise<BatchRow | undefined> => {
+  const at = job.now()
+  return job.db.first(
     decodeAs(
       getTableColumns(refundBatches),
       sql<BatchRow>`update refund_batches set ${claimUntil(at, claimMs)}
-        where id = ${id} and due_at <= ${at} and ${isClaimable(at)} and not ${isMerging} returning *`,
+        where id = ${id} and due_at <= ${at} and ${isClaimable(at)} and ${mayWork(job)} and not ${isMerging} returning *`,
     ),
   )
 }
@@ -82,7 +86,7 @@ export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefu
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
   const dueBatches = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
-    where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${batchesPerSweep}`)
+    where due_at <= ${now} and ${isClaimable(now)} and ${mayWork(job)} order by due_at limit ${batchesPerSweep}`)
   await enqueueBatches(
     job,
     dueBatches.map(({ id }) => id),

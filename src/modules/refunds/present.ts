@@ -6,7 +6,7 @@ import { toMajor } from '../../domain/money.ts'
 import { hiddenFailure } from '../../domain/refunds/payment-checks.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { presentWait } from '../../domain/waiting.ts'
+import { describeWait, presentWait } from '../../domain/waiting.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentImages } from '../purchases/index.ts'
@@ -99,7 +99,7 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   provider_reference: row.provider_reference,
   attempts: row.attempts,
   // A provider is also asked about refunds that do not wait.
-  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
+  ...presentWait(describeWait(row, row.status === 'completed' ? null : row.due_at, ctx)),
   completed_at: toIsoOrNull(row.completed_at),
   allowed_actions: listAllowedActions(row, ctx),
   metadata: row.metadata,

@@ -47,6 +47,9 @@ const FailingService = z.object({
 
 export const SystemStatus = z
   .object({
+    outgoing: z.enum(['sending', 'held']).openapi({
+      description: '`held`: nothing is sent, posted or paid until the setting `OUTGOING=hold` is removed.',
+    }),
     work: z.array(Work).openapi({ description: 'The background work that waits, by kind.' }),
     counted_up_to: z.literal(maxCounted).openapi({ description: 'Counts end at this number.' }),
     sweeps: z.array(Sweep).openapi({ description: 'The jobs of each minute. Empty before their first run.' }),

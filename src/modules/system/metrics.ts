@@ -103,6 +103,11 @@ const gauges: readonly Gauge[] = [
       last_hour.map(({ kind, status, count }) => ({ labels: { kind, status }, value: count })),
   },
   {
+    name: 'ecms_outgoing_held',
+    help: '1 while nothing is sent, posted or paid (OUTGOING=hold).',
+    readSamples: ({ outgoing }) => [{ labels: {}, value: outgoing === 'held' ? 1 : 0 }],
+  },
+  {
     name: 'ecms_table_rows',
     help: 'The highest number of a row. Rows that were deleted may count too.',
     readSamples: ({ tables }) => tables.map(({ name, rows }) => ({ labels: { table: name }, value: rows })),

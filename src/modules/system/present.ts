@@ -5,6 +5,7 @@ import { type DeadMessage, maxBodyLength, type SystemStatus } from './contract.t
 import type { DeadMessageRow, StatusRows } from './queries.ts'
 
 export const presentStatus = (status: StatusRows): z.input<typeof SystemStatus> => ({
+  outgoing: status.outgoing,
   work: status.work.map(({ kind, due, planned, oldest_due_at }) => ({
     kind,
     due,

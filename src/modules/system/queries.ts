@@ -8,6 +8,7 @@ import { countRecent, type RecentCount, type WorkCount } from '../../db/work-cou
 import { notFound } from '../../domain/errors.ts'
 import { maxCounted, type SweepRuns } from '../../domain/system.ts'
 import { hourMs } from '../../domain/time/instants.ts'
+import { describeOutgoing } from '../../domain/waiting.ts'
 import { selectRunningWork, selectScheduledWork } from '../campaigns/index.ts'
 import { selectMergeWork } from '../catalogue/index.ts'
 import { selectImportWork } from '../data-imports/index.ts'
@@ -70,6 +71,7 @@ const selectSizes = sql<Sizes>`select
   (select coalesce(sum(used_bytes), 0) from organization_storage) as stored_file_bytes`
 
 export interface StatusRows {
+  outgoing: 'sending' | 'held'
   work: WorkCount[]
   recent: RecentCount[]
   sweeps: SweepRuns
@@ -82,7 +84,7 @@ export interface StatusRows {
 export type MetricsCtx = Pick<JobCtx, 'db' | 'now' | 'config'>
 
 /** Loads the numbers of the status. Each statement reads at most some ranges of `maxCounted` rows. */
-export async function loadStatus({ db, now }: Pick<MetricsCtx, 'db' | 'now'>): Promise<StatusRows> {
+export async function loadStatus({ db, now, config }: MetricsCtx): Promise<StatusRows> {
   const at = now()
   const since = at - hourMs
   const [overview, work, recent] = await Promise.all([
@@ -103,6 +105,7 @@ export async function loadStatus({ db, now }: Pick<MetricsCtx, 'db' | 'now'>): P
   ])
   const { runs = [], deadMessages: groups = [], outages = [], sizes = [] } = overview
   return {
+    outgoing: describeOutgoing(config),
     work: work.flat(),
     recent: recent.flat(),
     sweeps: runs[0]?.sweeps ?? {},

@@ -1,10 +1,11 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { presentEmailState } from '../transactional-emails/index.ts'
 import type { TestMessages } from './contract.ts'
 import type { SentTest } from './send.ts'
 
-export const presentTest = ({ rows, remaining }: SentTest): z.input<typeof TestMessages> => ({
-  emails: rows.map(({ state, ...row }) => ({ ...row, ...presentEmailState(state) })),
+export const presentTest = ({ rows, remaining }: SentTest, ctx: Ctx): z.input<typeof TestMessages> => ({
+  emails: rows.map(({ state, ...row }) => ({ ...row, ...presentEmailState(state, ctx) })),
   remaining,
 })
 

@@ -4,7 +4,7 @@ import type { RowOf } from '../../db/select.ts'
 import { describeMissingProvider, noProvider, providerNotConfigured } from '../../domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { presentWait } from '../../domain/waiting.ts'
+import { describeWait, presentWait } from '../../domain/waiting.ts'
 
 export const emailStateColumns = {
   status: transactionalEmails.status,
@@ -18,10 +18,10 @@ export const emailStateColumns = {
 
 export type EmailStateRow = RowOf<typeof emailStateColumns>
 
-export const presentEmailState = (row: EmailStateRow) => ({
+export const presentEmailState = (row: EmailStateRow, ctx: Pick<JobCtx, 'config' | 'now'>) => ({
   status: row.status,
   error_code: row.error_code,
-  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
+  ...presentWait(describeWait(row, row.due_at, ctx)),
   sent_at: toIsoOrNull(row.sent_at),
   created: toIso(row.created_at),
 })

@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { presentWait } from '../../domain/waiting.ts'
+import { describeWait, presentWait } from '../../domain/waiting.ts'
 import type { IssuedWalletPass, WalletPass, WalletPassSummary } from './contract.ts'
 import type { PassRow, PassSummaryRow } from './queries.ts'
 
@@ -14,21 +15,18 @@ export const presentWalletPassSummary = (row: PassSummaryRow): z.input<typeof Wa
   removed_at: toIsoOrNull(row.removed_at),
 })
 
-export const presentWalletPass = (row: PassRow): z.input<typeof WalletPass> => ({
+export const presentWalletPass = (row: PassRow, ctx: Ctx): z.input<typeof WalletPass> => ({
   ...presentWalletPassSummary(row),
   organization_id: row.organization_id,
   edition_id: row.edition_id,
   purchase_id: row.purchase_id,
   voided_at: toIsoOrNull(row.voided_at),
-  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
+  ...presentWait(describeWait(row, row.due_at, ctx)),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
 
-export const presentIssuedPass = ({
-  row,
-  add_url,
-}: {
-  row: PassRow
-  add_url: string
-}): z.input<typeof IssuedWalletPass> => ({ ...presentWalletPass(row), add_url })
+export const presentIssuedPass = (
+  { row, add_url }: { row: PassRow; add_url: string },
+  ctx: Ctx,
+): z.input<typeof IssuedWalletPass> => ({ ...presentWalletPass(row, ctx), add_url })

@@ -25,5 +25,5 @@ mount(walletPassRoutes, contract.createWalletPass, {
 mount(walletPassRoutes, contract.voidWalletPass, {
   load: (ctx, { id, pass_id }) => findPass(ctx, id, pass_id),
   handle: (ctx, { resource }) => voidWalletPass(ctx, resource),
-  represent: (resource) => presentWalletPass(resource),
+  represent: (resource, ctx) => presentWalletPass(resource, ctx),
 })

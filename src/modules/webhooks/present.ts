@@ -48,7 +48,7 @@ export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof Webh
       ? toIso(row.previous_secret_until)
       : null,
   disabled_reason: row.disabled_reason,
-  ...presentWait(getEndpointWait(row)),
+  ...presentWait(getEndpointWait(row, ctx)),
 })
 
 export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDelivery> => ({

@@ -7,7 +7,7 @@ import { buildVisibility, isVisibleIn, isVisibleTo, listReachedOrganizations } f
 import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import { type Caller, mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { invalid, notFound, parameterError } from '../../domain/errors.ts'
-import { noWait, type Wait } from '../../domain/waiting.ts'
+import { heldReason, isHeld, noWait, type Wait } from '../../domain/waiting.ts'
 import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import { isWaiting } from './delivery/claim.ts'
 import { maxListedAttempts } from './delivery/delivery-contract.ts'
@@ -45,14 +45,11 @@ export const getEndpointTenant = (endpoint: { organization_id: string; edition_i
 })
 
 /** The reason why deliveries of an endpoint wait. While the breaker is open only manual retries are attempted. */
-export function getEndpointWait({
-  is_active,
-  failing_reason,
-  failing_since,
-  next_attempt_at,
-  breaker_until,
-}: EndpointRow): Wait {
-  if (!is_active || failing_since === null) return noWait
+export function getEndpointWait(endpoint: EndpointRow, { config }: Pick<Ctx, 'config'>): Wait {
+  const { is_active, failing_reason, failing_since, next_attempt_at, breaker_until } = endpoint
+  if (!is_active) return noWait
+  if (isHeld(config)) return { waiting_reason: heldReason, waiting_since: failing_since, next_attempt_at: null }
+  if (failing_since === null) return noWait
   const attemptAt = next_attempt_at === null ? breaker_until : Math.max(next_attempt_at, breaker_until ?? 0)
   return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
 }

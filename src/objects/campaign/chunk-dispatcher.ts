@@ -40,11 +40,11 @@ export class ChunkDispatcher {
   readonly #chunks: ChunkStore
   readonly #providers: Readonly<Record<Channel, ChannelProvider>>
 
-  constructor(store: RecipientStore, providers: Readonly<Record<Channel, ChannelProvider>>) {
+  constructor(store: RecipientStore, providers: Readonly<Record<Channel, ChannelProvider>>, isHeld: boolean) {
     this.#store = store
     this.#chunks = new ChunkStore(store.storage.sql)
     this.#providers = providers
-    this.gate = new SendGate(store, this.#chunks)
+    this.gate = new SendGate(store, this.#chunks, isHeld)
   }
 
   #getProvider(record = this.#store.readRecord()): ChannelProvider {
@@ -164,7 +164,7 @@ export class ChunkDispatcher {
 
   #claimNext(claimId: string | null, now: number): ClaimResult {
     const record = this.#store.readRecord()
-    if (record?.send_window) this.gate.update(now)
+    if (record?.send_window || record?.held_since) this.gate.update(now)
     const isClosed = record?.status !== 'sending' || this.findClosedUntil(now, record) > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.concurrency) return { next: null, has_more: false }
     const readyChunk = this.#findReady(now)

@@ -2,7 +2,7 @@ import type { JobCtx } from '../../context.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
 import { noWindowWait } from '../../domain/campaigns/waits.ts'
-import { noWait } from '../../domain/waiting.ts'
+import { isHeld, noWait } from '../../domain/waiting.ts'
 import {
   enqueueConsumers,
   projectEngagement,
@@ -40,7 +40,7 @@ export class CampaignCoordinator {
     this.#storage = storage
     this.#job = job
     this.#store = store
-    this.dispatcher = new ChunkDispatcher(store, { email: job.email, sms: job.sms })
+    this.dispatcher = new ChunkDispatcher(store, { email: job.email, sms: job.sms }, isHeld(job.config))
     this.#audience = new AudienceCalculation(job, store, this.dispatcher)
   }
 
@@ -117,6 +117,7 @@ export class CampaignCoordinator {
         paused_at: null,
         send_window: request.send_window && JSON.stringify(request.send_window),
         timezone: request.timezone,
+        held_since: null,
         ...noWindowWait,
         completed_at: null,
         started_at: isRetry ? record.started_at : null,

@@ -8,7 +8,7 @@ import { timelineNames } from '../../domain/campaigns/timeline.ts'
 import { noWindowWait, pickWindowWait, type WindowWait } from '../../domain/campaigns/waits.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
-import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
+import { heldReason, noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 
 /** The part of the storage that the object uses. Tests replace it to cause faults. */
 export type ObjectStorage = Pick<
@@ -45,6 +45,7 @@ create table if not exists record (
   waiting_since integer,
   next_attempt_at integer,
   paused_at integer,
+  held_since integer,
   send_window text,
   timezone text not null default 'UTC',
   window_waiting_since integer,
@@ -134,6 +135,8 @@ export interface CampaignRecord extends Counters, Wait, WindowWait {
   limited_until: number
   /** Since when a running campaign is paused. It means nothing in other statuses. */
   paused_at: number | null
+  /** Since when a campaign that is sending waits for the operator, who holds all that goes out. */
+  held_since: number | null
   /** JSON of `SendWindow`, in local time of `timezone`. */
   send_window: string | null
   timezone: string
@@ -152,6 +155,11 @@ const isSendWindow = (value: unknown): value is SendWindow => isRecord(value) &&
 
 export const readSendWindow = (json: string): SendWindow => readJson(json, isSendWindow)
 
+const describeSendingWait = (record: CampaignRecord): Wait =>
+  record.held_since === null
+    ? pickWait(record)
+    : { ...noWait, waiting_reason: heldReason, waiting_since: record.held_since }
+
 export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),
   campaign_id: record.campaign_id,
@@ -162,7 +170,7 @@ export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   user_count: record.user_count,
   started_at: record.started_at,
   completed_at: record.completed_at,
-  ...(record.status === 'sending' ? pickWait(record) : noWait),
+  ...(record.status === 'sending' ? describeSendingWait(record) : noWait),
   send_window: record.send_window === null ? null : readSendWindow(record.send_window),
   paused_at: isRunning(record.status) ? record.paused_at : null,
   ...(record.status === 'sending' ? pickWindowWait(record) : noWindowWait),

@@ -11,27 +11,43 @@ interface ComputedState extends WindowState {
   computedAt: number
 }
 
-/** Decides when a campaign hands out chunks: not while it is paused, and only in its send window. */
+/** A campaign that is held looks this often whether it is released. */
+const heldLookMs = 60_000
+
+/**
+ * Decides when a campaign hands out chunks: not while it is paused or the operator holds all that goes out, and only in
+ * its send window.
+ */
 export class SendGate {
   readonly #store: RecipientStore
   readonly #chunks: ChunkStore
+  readonly #isHeld: boolean
   #computedState: ComputedState | null = null
 
-  constructor(store: RecipientStore, chunks: ChunkStore) {
+  constructor(store: RecipientStore, chunks: ChunkStore, isHeld: boolean) {
     this.#store = store
     this.#chunks = chunks
+    this.#isHeld = isHeld
   }
 
-  /** Finds until when no chunk is handed out: 0 while chunks are, and infinity while the campaign is paused. */
+  /**
+   * Finds until when no chunk is handed out at least: 0 while chunks are, and infinity while the campaign is paused. While
+   * it is held, it looks again after a while.
+   */
   findEnd(record: CampaignRecord, now: number): number {
     if (record.paused_at !== null) return Number.POSITIVE_INFINITY
+    return this.#isHeld ? now + heldLookMs : this.#findOpening(record, now)
+  }
+
+  /** Finds when the window opens: 0 if it is open. */
+  #findOpening(record: CampaignRecord, now: number): number {
     const state = this.#findWindowState(record, now)
     return state === null || state.isOpen ? 0 : state.changesAt
   }
 
   /** Finds when the window opens or closes next. Null: it does not matter, because there is none or nothing is sent. */
   findWindowChange(record: CampaignRecord, now: number): number | null {
-    if (record.paused_at !== null || record.status !== 'sending') return null
+    if (this.#isHeld || record.paused_at !== null || record.status !== 'sending') return null
     return this.#findWindowState(record, now)?.changesAt ?? null
   }
 
@@ -50,12 +66,21 @@ export class SendGate {
     return this.#computedState
   }
 
-  /** Notes whether a campaign that is sending waits for its window. */
+  /** Notes whether a campaign that is sending waits for its release or for its window. */
   update(now: number): void {
     const record = this.#store.readRecord()
-    if (record?.status !== 'sending' || (record.send_window === null && record.window_opens_at === null)) return
-    if (record.paused_at !== null) return
-    const window_opens_at = this.findEnd(record, now) || null
+    if (record?.status !== 'sending' || record.paused_at !== null) return
+    if (this.#isHeld !== (record.held_since !== null)) {
+      this.#endWait(record.held_since ?? record.window_waiting_since, now)
+      if (this.#isHeld) this.#store.changeRecord({ held_since: now })
+    }
+    if (!this.#isHeld) this.#updateWindow(now)
+  }
+
+  #updateWindow(now: number): void {
+    const record = this.#store.readRecord()
+    if (!record || (record.send_window === null && record.window_opens_at === null)) return
+    const window_opens_at = this.#findOpening(record, now) || null
     if (window_opens_at === record.window_opens_at) return
     if (window_opens_at === null) this.#endWait(record.window_waiting_since, now)
     else this.#store.changeRecord({ window_opens_at, window_waiting_since: record.window_waiting_since ?? now })
@@ -64,7 +89,7 @@ export class SendGate {
   /** The time of a wait does not count as time in which temporary faults are tried again. */
   #endWait(since: number | null, now: number): void {
     if (since !== null) this.#chunks.postponeFirstTries(now - since)
-    this.#store.changeRecord({ window_opens_at: null, window_waiting_since: null })
+    this.#store.changeRecord({ held_since: null, window_opens_at: null, window_waiting_since: null })
   }
 
   /** Changes what decides when a campaign that is running hands out chunks. */
@@ -78,7 +103,7 @@ export class SendGate {
         this.#store.changeRecord({ send_window: window, timezone })
     }
     if (is_paused === true && record.paused_at === null) {
-      this.#endWait(record.window_waiting_since, now)
+      this.#endWait(record.held_since ?? record.window_waiting_since, now)
       this.#store.changeRecord({ paused_at: now })
     }
     if (is_paused === false && record.paused_at !== null) {

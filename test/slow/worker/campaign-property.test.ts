@@ -51,6 +51,7 @@ type Step =
   | { do: 'suppress'; whom: number }
   | { do: 'pause' | 'resume'; faults: number }
   | { do: 'set-window'; window: SendWindow | null; faults: number }
+  | { do: 'deploy'; outgoing: 'send' | 'hold' }
   | { do: 'evict' | 'cancel' | 'retry' | 'send-now' }
 
 const faults = fc.constantFrom(0, 0, 0, 6, 20)
@@ -92,6 +93,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('evict' as const, 'send-now' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('retry' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('deploy' as const), outgoing: fc.constantFrom('send', 'hold') }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pause' as const), faults }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resume' as const), faults }) },
   {
@@ -117,6 +122,7 @@ const verbs = {
 /** The state that a client knows who asked for pauses and windows. Undefined: the answer was lost. */
 interface Wishes {
   isPaused: boolean | undefined
+  outgoing: 'send' | 'hold' | undefined
   window: SendWindow | null | undefined
 }
 
@@ -187,6 +193,10 @@ async function take(engine: Engine, one: Step, wishes: Wishes): Promise<void> {
       break
     case 'evict':
       engine.evict()
+      break
+    case 'deploy':
+      wishes.outgoing = one.outgoing
+      engine.deploy(one.outgoing)
       break
     default:
       // A new run is not paused.
@@ -271,8 +281,10 @@ function checkList({ storage }: Engine, query: RecipientsQuery): void {
   expect([next, readPage(storage.sql, next)]).toEqual([next, computePage(storage.sql, next)])
 }
 
-/** Without further faults, and once it is resumed, the campaign must end with no pending recipient. */
+/** Without further faults, and once it is released and resumed, the campaign must end with no pending recipient. */
 async function runToEnd(engine: Engine, wishes: Wishes): Promise<void> {
+  wishes.outgoing = 'send'
+  engine.deploy('send')
   await wish(engine, 'resume', wishes, { isPaused: false })
   for (let turn = 0; turn < 60; turn++) {
     await engine.alarm()
@@ -305,13 +317,14 @@ function ends(deduplicates: boolean) {
       const campaignId = campaign?.id ?? ''
       let state = seed + 1
       const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
-      const wishes: Wishes = { isPaused: false, window: null }
+      const wishes: Wishes = { isPaused: false, outgoing: 'send', window: null }
       await withEngine(campaignId, { deduplicates, random, now }, async (engine) => {
         const wrongClaims: unknown[] = []
         engine.onClaim = () => {
-          const { isPaused, window } = wishes
+          const { isPaused, outgoing, window } = wishes
           const isOpen = !window || findWindowState(window, zone, engine.now).isOpen
-          if (isPaused || !isOpen) wrongClaims.push({ isPaused, window, at: new Date(engine.now) })
+          if (isPaused || outgoing === 'hold' || !isOpen)
+            wrongClaims.push({ isPaused, outgoing, window, at: new Date(engine.now) })
         }
         await ask(engine, 'send-now')
         if (isBegun) await engine.alarm()

@@ -9,6 +9,7 @@ import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
 import { update } from '../../../db/write.ts'
 import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import { lateAfterMs, missedSchedule, quietMs } from '../../../domain/campaigns/schedule.ts'
+import { heldReason } from '../../../domain/waiting.ts'
 import { segmentSnapshotValue } from './projection.ts'
 
 const requestedRunFields = {
@@ -116,4 +117,5 @@ export function listUnattended({ db, now }: JobCtx, limit: number): Promise<{ id
 /** Selects the campaign of each channel that has waited for its provider longest. */
 export const selectCampaignWaits: SQL<OutageRow> = sql`select channel as service, '' as resource_id,
     waiting_reason as reason, min(waiting_since) as since, next_attempt_at
-  from campaigns where ${isAtWork} and waiting_since is not null and window_opens_at is null group by channel`
+  from campaigns where ${isAtWork} and waiting_since is not null and window_opens_at is null and waiting_reason <> ${heldReason}
+  group by channel`

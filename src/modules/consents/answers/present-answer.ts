@@ -63,7 +63,7 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     blocked_by,
     allowed_actions: listAnswerActions(record, row, now),
     record: record && presentRecord(record),
-    confirmation_email: confirmation_email && presentEmailState(confirmation_email),
+    confirmation_email: confirmation_email && presentEmailState(confirmation_email, ctx),
   }
 }
 

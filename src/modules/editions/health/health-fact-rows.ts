@@ -14,7 +14,7 @@ import type { DataImportStatus } from '../../../domain/data-imports/data-imports
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { dayMs, hourMs } from '../../../domain/time/instants.ts'
-import type { Service } from '../../../domain/waiting.ts'
+import { heldReason, type Service } from '../../../domain/waiting.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
 
@@ -72,7 +72,7 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
       where ${isOfEdition} and ${eq(campaigns.status, 'scheduled')})`),
     campaign_waits: fromJson<Partial<Record<Channel, string>>>(sql`(select json_group_object(channel, waiting_reason)
       from ${campaigns} where ${isOfEdition} and ${inList(sql`status`, runningStatuses)} and waiting_since is not null
-        and paused_at is null and window_opens_at is null)`),
+        and paused_at is null and window_opens_at is null and waiting_reason <> ${heldReason})`),
     service_waits: fromJson<Partial<Record<Service, string>>>(sql`(select json_group_object(service, reason)
       from service_outages where resource_id = '')`),
     has_passes: fromFlag(sql`exists (select 1 from wallet_editions where edition_id = ${id})`),

@@ -3,6 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs, type Query } from '../../../db/select.ts'
+import { isHeld } from '../../../domain/waiting.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { claimedPayload, claimFields, countFreeSlots, sortClaims } from './claim.ts'
 import { deliverClaims } from './deliver.ts'
@@ -60,13 +61,14 @@ function selectLeftEndpoints(addedDeliveries: readonly AddedDelivery[], now: num
 
 /**
  * The statement that adds deliveries, followed by `guards`. A request claims deliveries as it adds them and posts them
- * after its response. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
+ * after its response. Everything else goes through the queue, and so does what waits for the release. The sweep finds deliveries that a crash left behind.
  */
 export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
   const { openJobAfterResponse } = job
   const { eventIds } = deliveries
   const now = job.now()
-  if (!openJobAfterResponse || eventIds.length > maxEvents) return [addToQueue(job, deliveries), ...guards]
+  if (!openJobAfterResponse || eventIds.length > maxEvents || isHeld(job.config))
+    return [addToQueue(job, deliveries), ...guards]
   const addedDeliveries = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
     const background = openJobAfterResponse()
     const works = [

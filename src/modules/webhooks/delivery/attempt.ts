@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { readSharedTime } from '../../../domain/time/instants.ts'
+import { isHeld } from '../../../domain/waiting.ts'
 import { findDestinationFault } from '../../../domain/webhooks/webhook-destination.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { signHeaders } from '../../../domain/webhooks/webhook-signature.ts'
@@ -18,7 +19,7 @@ export interface Attempt {
   /** The time in the signature. */
   signedAt: number
   endedAt: number
-  /** Null when nothing was sent: the destination is forbidden, or the claim ends too soon and is released. */
+  /** Null when nothing was sent: the destination is forbidden, or the claim is held or ends too soon and is released. */
   result: PostResult | null
   signature: string | null
   verdict: DeliveryVerdict
@@ -34,11 +35,15 @@ export async function makeAttempt(job: JobCtx, claim: DeliveryClaim): Promise<At
   const startedAt = job.now()
   const signedAt = readSharedTime(job)
   const unsentAttempt = { claim, startedAt, signedAt, endedAt: startedAt, result: null, signature: null, isSlow: false }
+  const releasedAttempt: Attempt = {
+    ...unsentAttempt,
+    verdict: { status, step, next: { at: startedAt, reason: 'schedule' } },
+  }
+  if (isHeld(job.config)) return releasedAttempt
   if (findDestinationFault(endpoint.url, job.config.webhooks) !== null)
     return { ...unsentAttempt, verdict: { status: 'failed', step, next: null } }
   const timeout = timeoutMs(endpoint.timeout_seconds)
-  if (startedAt + timeout + recordingMs > claim.claimed_until)
-    return { ...unsentAttempt, verdict: { status, step, next: { at: startedAt, reason: 'schedule' } } }
+  if (startedAt + timeout + recordingMs > claim.claimed_until) return releasedAttempt
   const { headers, primary } = await signHeaders(endpoint, { id: event_id, payload }, startedAt, signedAt)
   const result = await job.webhookPost.post({ url: endpoint.url, headers, body: payload, timeoutMs: timeout })
   const endedAt = job.now()

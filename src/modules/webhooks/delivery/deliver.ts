@@ -1,4 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
+import { isHeld } from '../../../domain/waiting.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
 import { type Attempt, makeAttempt } from './attempt.ts'
@@ -61,7 +62,7 @@ class DeliveryRun {
       const attempts = this.#attempts.splice(0)
       if (attempts.length === 0) continue
       try {
-        const claimMore = this.#job.now() < endsAt && this.#postCount < maxPosts
+        const claimMore = !isHeld(this.#job.config) && this.#job.now() < endsAt && this.#postCount < maxPosts
         this.#add(await recordAttempts(this.#job, attempts, { claimMore }))
       } catch (error) {
         this.#faults.push(error)

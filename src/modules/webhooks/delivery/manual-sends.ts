@@ -95,7 +95,7 @@ export async function recoverWebhookDeliveries(
   const missedEvents = include_missed ? await findMissedEvents(ctx, endpoint, { since, until }) : noMissedEvents
   const { recovered, waiting } = counts ?? { recovered: 0, waiting: 0 }
   const missed = missedEvents.ids.length
-  const wait = getEndpointWait(endpoint)
+  const wait = getEndpointWait(endpoint, ctx)
   const recovery = { recovered, waiting, missed, has_more_missed: missedEvents.hasMore, ...wait }
   if (recovered + missed === 0) return commit(ctx, recovery, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
