@@ -306,7 +306,7 @@ export const types = {
     previous_status: effectiveStatuses,
     method: answerMethods,
     language: languages,
-    // `npm run verify:consents` reads rows without the schema.
+    // `npm run verify` reads rows without the schema.
     is_latest: 'number',
   },
   suppressions: {

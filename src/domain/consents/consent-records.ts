@@ -2,7 +2,7 @@ import { languages, type TranslatedDict } from '../languages.ts'
 import { sha256 } from '../text/encoding.ts'
 import type { Wording } from './consents.ts'
 
-// `scripts/verify-consents.ts` runs in Node, which has no `Uint8Array.toHex` yet.
+// `scripts/verify.ts` runs in Node, which has no `Uint8Array.toHex` yet.
 const hashJson = async (content: unknown): Promise<string> =>
   Array.from(await sha256(JSON.stringify(content)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 

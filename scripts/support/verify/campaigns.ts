@@ -1,0 +1,34 @@
+import type { Query } from './query.ts'
+
+/** What the object of a campaign says. It alone knows who was sent what, and no restore of the database changes it. */
+export interface ObjectState {
+  campaign_id: string
+  sent: number
+}
+
+/** Reads what the objects of these campaigns say, and of campaigns without a row, where the source knows them. */
+export type ReadObjects = (campaignIds: readonly string[]) => Promise<ObjectState[]>
+
+interface CampaignRow {
+  id: string
+  name: string
+  status: string
+  sent_count: number
+}
+
+/** Describes campaigns whose object has sent more than the row says, as after a restore. */
+export async function describeObjects(query: Query, readObjects: ReadObjects): Promise<string[]> {
+  const rows = await query<CampaignRow>('select id, name, status, sent_count from campaigns order by seq')
+  const rowsById = new Map(rows.map((row) => [row.id, row]))
+  const lines: string[] = []
+  for (const { campaign_id, sent } of await readObjects([...rowsById.keys()])) {
+    const row = rowsById.get(campaign_id)
+    if (!row && sent > 0)
+      lines.push(`${campaign_id} has sent ${sent} messages, and the database does not have the campaign.`)
+    if (row && sent > row.sent_count)
+      lines.push(
+        `${campaign_id} "${row.name}" is ${row.status} with ${row.sent_count} sent messages, and its object has sent ${sent}.`,
+      )
+  }
+  return lines
+}

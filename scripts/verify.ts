@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+import { root } from './support/paths.ts'
+import { describeObjects, type ReadObjects } from './support/verify/campaigns.ts'
+import { verifyConsents } from './support/verify/consents.ts'
+import type { ListKeys } from './support/verify/files.ts'
+import { openLocal } from './support/verify/local.ts'
+import { formatOutgoing } from './support/verify/outgoing.ts'
+import type { Query } from './support/verify/query.ts'
+import { openRemote, readObjectsByApi } from './support/verify/remote.ts'
+import { formatFinding, listChecks } from './support/verify/verify.ts'
+
+/**
+ * Compares a database with itself, and lists what goes out when `OUTGOING` is released. It changes nothing. By default it
+ * reads the state of `npm start`. With `--remote` it reads the database of wrangler.toml at Cloudflare.
+ */
+const { values } = parseArgs({
+  options: {
+    remote: { type: 'boolean', default: false },
+    env: { type: 'string' },
+    state: { type: 'string', default: '.wrangler/state' },
+    consents: { type: 'boolean', default: false },
+  },
+})
+
+interface Place {
+  query: Query
+  size: number
+  files: ListKeys | string
+  readObjects: ReadObjects | string
+}
+
+function print(lines: readonly string[]): void {
+  for (const line of lines) console.log(line)
+}
+
+async function listWaiting({ query, readObjects }: Place): Promise<void> {
+  const outgoing = await formatOutgoing(query)
+  print([
+    'What goes out when OUTGOING is released:',
+    ...(outgoing.length ? outgoing : ['nothing']).map((line) => `  ${line}`),
+    '',
+  ])
+  const lines = typeof readObjects === 'string' ? [readObjects] : await describeObjects(query, readObjects)
+  print([
+    'What the objects of campaigns have sent, and the database does not know:',
+    ...(lines.length ? lines : ['nothing']).map((line) => `  ${line}`),
+    '',
+  ])
+}
+
+process.chdir(root)
+try {
+  const { ROOT_TOKEN, PUBLIC_URL } = process.env
+  const place: Place = values.remote ? openRemote(values.env) : openLocal(values.state)
+  if (values.remote && PUBLIC_URL && ROOT_TOKEN) place.readObjects = readObjectsByApi(PUBLIC_URL, ROOT_TOKEN)
+  let faultCount = 0
+  const report = (finding: Parameters<typeof formatFinding>[0]) => {
+    faultCount += finding.faultCount
+    print(formatFinding(finding))
+  }
+  if (values.consents) report(await verifyConsents(place.query, place.size))
+  else {
+    await listWaiting(place)
+    for (const { run } of listChecks(place)) for (const finding of await run()) report(finding)
+  }
+  print(['', faultCount === 0 ? 'No faults.' : `${faultCount} faults. Nothing was changed.`])
+  process.exitCode = faultCount === 0 ? 0 : 1
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 2
+}
