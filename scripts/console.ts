@@ -1,4 +1,5 @@
-import { buildConsole, isConsoleCurrent } from './support/console-build.ts'
+import { buildConsole } from './support/console-build.ts'
+import { isConsoleCurrent } from './support/console-files.ts'
 
 // Tests have another value, with which the libraries are larger and slower.
 process.env['NODE_ENV'] = 'production'

@@ -1,6 +1,7 @@
 import { createClient } from './support/client.ts'
 import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
 import { removeLocalLogin, writeLocalLogin } from './support/local-login.ts'
+import { onQuit } from './support/quit.ts'
 import { demoVariables, type DemoState, seed } from './support/seed.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
 import { checkStartSettings } from './support/settings.ts'
@@ -76,10 +77,7 @@ async function introduceCommandLine(url: string, token: string | undefined): Pro
   console.log(`\nThe command line needs no setting in this folder:\nnpx ecm whoami`)
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-// npm passes no signal on when it is killed.
-const parent = process.ppid
-const watch = setInterval(() => process.ppid !== parent && process.env['npm_lifecycle_event'] && quit.abort(), 1000)
+const stopListening = onQuit(() => quit.abort())
 try {
   await main()
 } catch (error) {
@@ -88,5 +86,5 @@ try {
     process.exitCode = 1
   }
 } finally {
-  clearInterval(watch)
+  stopListening()
 }

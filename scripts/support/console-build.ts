@@ -1,23 +1,9 @@
-import { globSync, statSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { cp, mkdtemp, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'vite'
-import { consoleFolder, root } from './paths.ts'
-
-const page = join(consoleFolder, 'index.html')
-
-/** Everything that the build reads. Folders are among the matches, because their time says when a file was removed. */
-const sources = [
-  'package-lock.json',
-  'packages/console/{src,src/**,public/**,index.html,vite.config.ts,package.json}',
-  'packages/client/{src,src/**}',
-]
-
-/** True if nothing has changed since the last build. */
-export function isConsoleCurrent(): boolean {
-  const builtAt = statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  return globSync(sources, { cwd: root }).every((path) => statSync(join(root, path)).mtimeMs <= builtAt)
-}
+import { consolePage as page } from './console-files.ts'
+import { consoleFolder } from './paths.ts'
 
 /**
  * Builds the console beside the files that servers may be serving. The new page comes when its parts are there, and then

@@ -1,4 +1,5 @@
 import { context } from 'esbuild'
+import type { Miniflare } from 'miniflare'
 import { readFileSync, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire, SourceMap, type SourceMapPayload } from 'node:module'
@@ -15,15 +16,25 @@ import { otherSchemaCode, startNode } from './processes.ts'
  * simulator.
  */
 const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
 const { values } = parseArgs({
-  options: { 'persist-to': text, port: text, program: text, 'build-console': { type: 'boolean' } },
+  options: { 'persist-to': text, port: text, program: text, 'build-console': flag, production: flag },
 })
 const { 'persist-to': folder, port, program = join(root, 'src', 'index.ts') } = values
 if (!folder || !port) throw new Error('--persist-to and --port are given.')
 
-const inspectorPort = process.env['INSPECTOR_PORT']
+const isProduction = values.production
+
+/** What helps to develop, and shows or changes data without a token. */
+const developmentOptions = (environment: NodeJS.ProcessEnv) => ({
+  ...(environment['INSPECTOR_PORT'] ? { inspectorPort: Number(environment['INSPECTOR_PORT']) } : {}),
+  unsafeTriggerHandlers: true,
+  unsafeObservability: environment['X_LOCAL_OBSERVABILITY'] === 'true',
+  unsafeLocalExplorer: environment['X_LOCAL_EXPLORER'] === 'true',
+})
 const variables = JSON.parse(process.env['WORKER_VARIABLES'] ?? '{}') as Record<string, string>
 const bundleFolder = join(folder, 'bundle')
+const minuteMs = 60_000
 
 let reload: (() => Promise<void>) | undefined
 const bundled = Promise.withResolvers<void>()
@@ -51,7 +62,8 @@ const bundler = await context({
   logLevel: 'warning',
   plugins: [{ name: 'reload', setup: (build) => build.onEnd(onBundle) }],
 })
-await bundler.watch()
+if (isProduction) void bundler.rebuild().then(() => bundler.dispose(), bundled.reject)
+else await bundler.watch()
 
 /** Builds the console in a process of its own, which gives the memory back. */
 const consoleBuild = values['build-console']
@@ -84,6 +96,24 @@ function mapPositions(message: string): string {
   })
 }
 
+/** Logs of servers for others are lines of JSON. The runtime itself writes texts. */
+function writeLog({ level, message }: { level: string; message: string }): void {
+  const line = mapPositions(message)
+  console.log(isProduction && !line.startsWith('{') ? JSON.stringify({ level, message: line }) : line)
+}
+
+/** Runs the cron trigger of each minute. The first run finds the work that queues lost when the last process ended. */
+function runSweeps(miniflare: Miniflare): void {
+  const run = async () => {
+    const worker = await miniflare.getWorker()
+    await worker.scheduled({ cron: '* * * * *' })
+  }
+  const runAndLog = () =>
+    void run().catch((error: unknown) => writeLog({ level: 'error', message: `The sweeps failed. ${String(error)}` }))
+  runAndLog()
+  setInterval(runAndLog, minuteMs)
+}
+
 /** Replaces the limit in wrangler.toml by the variable, because the limit of a binding is static. */
 function setLimit({ ratelimits }: Unstable_Config, limit: number): void {
   for (const limiter of ratelimits) {
@@ -110,14 +140,11 @@ async function serve(persistFolder: string): Promise<boolean> {
   const options = convertV4MiniflareOptions({
     host: '127.0.0.1',
     port: Number(port),
-    ...(inspectorPort ? { inspectorPort: Number(inspectorPort) } : {}),
     log: new Log(LogLevel.WARN),
     logRequests: false,
-    handleStructuredLogs: ({ message }) => console.log(mapPositions(message)),
+    handleStructuredLogs: writeLog,
     resourcePersistencePath: persistFolder,
-    unsafeTriggerHandlers: true,
-    unsafeObservability: process.env['X_LOCAL_OBSERVABILITY'] === 'true',
-    unsafeLocalExplorer: process.env['X_LOCAL_EXPLORER'] === 'true',
+    ...(isProduction ? {} : developmentOptions(process.env)),
     // The simulator starts before the bundle is ready, and waits for it here.
     unsafeModuleFallbackService: async (request) => {
       await bundled.promise
@@ -145,8 +172,11 @@ async function serve(persistFolder: string): Promise<boolean> {
   if (code !== 0) throw new Error(`The console was not built.\n${output}`)
   const miniflare = new Miniflare(options)
   await Promise.all([bundled.promise, miniflare.ready])
-  reload = () => miniflare.setOptions(options)
-  watchConsole()
+  if (isProduction) runSweeps(miniflare)
+  else {
+    reload = () => miniflare.setOptions(options)
+    watchConsole()
+  }
   return true
 }
 

@@ -75,7 +75,7 @@ export function lockFolder(folder: string): () => void {
       const holder = readHolder(file)
       if ((holder && isAlive(holder)) || attempt === attempts)
         throw new Error(
-          `${folder} is in use by another server (process ${holder?.pid ?? 'unknown'}). Stop that one, or choose another folder: STATE_DIR=… npm start`,
+          `${folder} is in use by another server (process ${holder?.pid ?? 'unknown'}). Stop that one, or set STATE_DIR to another folder.`,
         )
       removeStaleLock(file, `${ownLock}.stale`)
     }

@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
@@ -27,6 +28,8 @@ interface Options {
   program?: string
   /** True if the console is built first, unless it is built already. */
   buildsConsole?: boolean
+  /** True for a server for others: in production, without defaults, and with nothing that is for development. */
+  isProduction?: boolean
   /** False turns off the cron trigger, so that a bench measures only the work that it starts. */
   hasCron?: boolean
   /** Ends the server, even while it is starting. */
@@ -56,24 +59,24 @@ export async function startServer(options: Options): Promise<Server> {
 
 /** Migrates the local database and starts the Worker. `release` is called once all its processes have ended. */
 async function serve(options: Options, port: number, folder: string, release: () => void): Promise<Server> {
-  const settings = {
-    ...developmentTexts,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
+  const { isProduction = false } = options
+  const settings: Record<string, string> = {
+    ...(isProduction ? {} : { ...developmentTexts, PUBLIC_URL: `http://127.0.0.1:${port}` }),
     ...pickSettings(options.env),
-    ENVIRONMENT: 'development',
+    ENVIRONMENT: isProduction ? 'production' : 'development',
   }
-  const rootToken = settings.ROOT_TOKEN
+  const rootToken = settings['ROOT_TOKEN'] ?? ''
   let isReady = false
   const program = options.program ? ['--program', resolve(root, options.program)] : []
-  const build = options.buildsConsole ? ['--build-console'] : []
-  const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program, ...build], {
+  const flags = [...(options.buildsConsole ? ['--build-console'] : []), ...(isProduction ? ['--production'] : [])]
+  const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program, ...flags], {
     env: { ...buildSettings(folder), WORKER_VARIABLES: JSON.stringify(settings) },
     signal: options.signal,
     onOutput: (text) => isReady && options.onOutput?.(text),
   })
   const url = `http://127.0.0.1:${port}`
   try {
-    await waitUntilReady(url, running, options.stateDir)
+    await waitUntilReady(url, running, options)
     options.signal?.throwIfAborted()
   } catch (error) {
     await running.stop()
@@ -81,7 +84,8 @@ async function serve(options: Options, port: number, folder: string, release: ()
   }
   isReady = true
   const runCron = () => void fetch(url + everyMinute).catch(() => undefined)
-  const clock = options.hasCron === false ? undefined : setInterval(runCron, minuteMs)
+  // In production the trigger is not open to requests, so the process of the simulator runs it.
+  const clock = options.hasCron === false || isProduction ? undefined : setInterval(runCron, minuteMs)
   const ended = running.ended.then(async (ending) => {
     clearInterval(clock)
     await running.stop()
@@ -91,21 +95,36 @@ async function serve(options: Options, port: number, folder: string, release: ()
   return { url, rootToken, ended, stop: () => running.stop().then(() => ended.then(() => undefined)) }
 }
 
-/** Settings that keep the simulator from calling Cloudflare, and keep its files inside the state folder. */
-const buildSettings = (folder: string) => ({
-  NO_COLOR: '1',
-  FORCE_COLOR: '0',
-  WRANGLER_LOG_PATH: resolve(folder, 'logs'),
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  NODE_COMPILE_CACHE: resolve(folder, 'compile'),
-})
+/**
+ * Settings that keep the simulator from calling Cloudflare, and keep its files inside the state folder. A process that was
+ * killed leaves its temporary files, which the next one removes.
+ */
+function buildSettings(folder: string) {
+  const temporary = resolve(folder, 'tmp')
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary, { mode: 0o700 })
+  return {
+    NO_COLOR: '1',
+    FORCE_COLOR: '0',
+    TMPDIR: temporary,
+    XDG_CONFIG_HOME: resolve(folder, 'config'),
+    WRANGLER_SEND_METRICS: 'false',
+    WRANGLER_LOG_PATH: resolve(folder, 'logs'),
+    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+    NODE_COMPILE_CACHE: resolve(folder, 'compile'),
+  }
+}
 
-async function waitUntilReady(url: string, running: Running, stateDir: string): Promise<void> {
+const describeOtherSchema = ({ stateDir, isProduction }: Options): string =>
+  isProduction
+    ? `${stateDir} has a database that another version has made, with migrations that this version does not have. Nothing was changed. Start the version that made it, or restore a backup of this version.`
+    : `${stateDir} has a database of another schema. Remove the folder ${stateDir} and start again.`
+
+async function waitUntilReady(url: string, running: Running, options: Options): Promise<void> {
   let ending: Ending | undefined
   void running.ended.then((value) => (ending = value))
   for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await wait(50)) {
-    if (ending?.code === otherSchemaCode)
-      throw new Error(`${stateDir} has a database of another schema. Remove the folder ${stateDir} and start again.`)
+    if (ending?.code === otherSchemaCode) throw new Error(describeOtherSchema(options))
     if (ending) throw new Error(`The server ended before it was ready (exit code ${ending.code}).\n${ending.output}`)
     const status = await fetch(`${url}/healthz`).then(
       (response) => response.status,

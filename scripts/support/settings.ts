@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { findFaults, findMisspeltNames, type SettingFault } from '../../src/domain/settings/check.ts'
 import { flag, type Form, wholeNumber } from '../../src/domain/settings/forms.ts'
 import type { Installation } from '../../src/domain/settings/rules.ts'
@@ -18,6 +19,13 @@ const startForms: Record<string, Form<unknown>> = {
   SEED: flag,
 }
 const startNames = [...Object.keys(startForms), 'STATE_DIR', 'INSPECTOR_PORT']
+
+/** Variables of `npm run serve` that are no settings of the Worker. */
+const serveForms: Record<string, Form<unknown>> = {
+  PORT: wholeNumber(0, 65_535),
+  TRUSTED_PROXIES: wholeNumber(0, 10),
+}
+const serveNames = [...Object.keys(serveForms), 'HOST', 'STATE_DIR', ...secretNames.map((name) => `${name}_FILE`)]
 
 /** Secrets that an installation has of its own, and that deploying makes. */
 const generatedSecrets = settingNames.filter((name) => getSetting(name).isGenerated)
@@ -45,34 +53,61 @@ function describeEnvironment(texts: SettingTexts, wanted: string, reason: string
   return text === '' || text === wanted ? [] : [`ENVIRONMENT is "${text}". ${reason}`]
 }
 
-/** Refuses settings with which `npm start` cannot run. */
-export function checkStartSettings(env: Environment): void {
-  const texts: SettingTexts = { ...developmentTexts, ...pickSettings(env), ENVIRONMENT: 'development' }
-  const startFaults = Object.entries(startForms).flatMap(([name, form]) => {
+const findScriptFaults = (env: Environment, forms: Readonly<Record<string, Form<unknown>>>): string[] =>
+  Object.entries(forms).flatMap(([name, form]) => {
     const text = env[name] ?? ''
     return text === '' || form.read(text) !== null ? [] : [`${name} is "${text}". It must be ${form.description}.`]
   })
+
+/** Refuses settings with which `npm start` cannot run. */
+export function checkStartSettings(env: Environment): void {
+  const texts: SettingTexts = { ...developmentTexts, ...pickSettings(env), ENVIRONMENT: 'development' }
   refuse([
     ...describeEnvironment(
       env,
       'development',
       '`npm start` always runs in development, with demonstration data and an open mailbox. docs/deploying.md says how to deploy the service.',
     ),
-    ...startFaults,
+    ...findScriptFaults(env, startForms),
     ...findFaults(texts, { hasEmailBinding: false }),
     ...findMisspeltNames(Object.keys(env), startNames),
   ])
 }
 
-/** Refuses settings with which a server in production cannot run. `otherNames` are variables of the server itself. */
-export function checkServeSettings(env: Environment, otherNames: readonly string[] = []): void {
+/**
+ * Reads secrets from the files that variables such as ROOT_TOKEN_FILE name, as containers and systemd hand them over.
+ * Returns the environment with the secrets.
+ */
+export function readSecretFiles(env: Environment): Environment {
+  const files = secretNames.flatMap((name) => (env[`${name}_FILE`] ? [{ name, path: env[`${name}_FILE`] ?? '' }] : []))
+  refuse(
+    files
+      .filter(({ name }) => readText(env, name) !== '')
+      .map(({ name }) => `${name} and ${name}_FILE are both set. Remove one of them.`),
+  )
+  const texts = files.map(({ name, path }) => {
+    try {
+      return [name, readFileSync(path, 'utf8').trim()] as const
+    } catch {
+      throw new Error(`${name}_FILE is "${path}", which this user cannot read. Set the path of a file with the secret.`)
+    }
+  })
+  return { ...env, ...Object.fromEntries(texts) }
+}
+
+/** Refuses settings with which `npm run serve` cannot run. */
+export function checkServeSettings(env: Environment): void {
   const texts: SettingTexts = { ...pickSettings(env), ENVIRONMENT: 'production' }
   const missingSecrets = generatedSecrets.filter((name) => readText(texts, name) === '')
   refuse([
     ...describeEnvironment(env, 'production', 'A server for others always runs in production. Remove ENVIRONMENT.'),
+    ...((env['STATE_DIR'] ?? '').trim() === ''
+      ? ['STATE_DIR is not set. Set the folder for the database and the files, such as /var/lib/event-commerce.']
+      : []),
+    ...findScriptFaults(env, serveForms),
     ...missingSecrets.map((name) => `${name} is not set. Set a long random text, such as openssl rand -hex 32 prints.`),
     ...findFaults(texts, { hasEmailBinding: false }),
-    ...findMisspeltNames(Object.keys(env), otherNames),
+    ...findMisspeltNames(Object.keys(env), serveNames),
   ])
 }
 

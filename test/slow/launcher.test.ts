@@ -93,7 +93,7 @@ describe('a state folder', () => {
     const second = await launch({ STATE_DIR: stateDir })
     expect((await second.ended).code).toBe(1)
     expect(second.output()).toBe(
-      `${stateDir} is in use by another server (process ${first.pid}). Stop that one, or choose another folder: STATE_DIR=… npm start\n`,
+      `${stateDir} is in use by another server (process ${first.pid}). Stop that one, or set STATE_DIR to another folder.\n`,
     )
     expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
   })

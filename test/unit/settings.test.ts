@@ -282,17 +282,23 @@ describe('the settings of npm start', () => {
 })
 
 const ownSecrets = { ROOT_TOKEN: 'r', LINK_SIGNING_KEY: 'l', IDEMPOTENCY_KEY: 'i', MERCHANT_KEY_SECRET: 'm' }
+const serving = { ...ownSecrets, STATE_DIR: '/var/lib/event-commerce' }
 
 describe('the settings of a server in production', () => {
   it('lack no secret of its own, and nothing of development', () => {
-    expect(describeFaults(() => checkServeSettings(ownSecrets))).toEqual([])
-    expect(
-      describeFaults(() => checkServeSettings({ ...ownSecrets, HOTS: 'x', BACKUP_DIRS: 'y' }, ['BACKUP_DIR'])),
-    ).toEqual(['BACKUP_DIRS is no setting. Did you mean BACKUP_DIR? Rename or remove it.'])
+    expect(describeFaults(() => checkServeSettings(serving))).toEqual([])
+    expect(describeFaults(() => checkServeSettings({ ...serving, HOTS: 'x', STATE_DIRS: 'y' }))).toEqual([
+      'STATE_DIRS is no setting. Did you mean STATE_DIR? Rename or remove it.',
+    ])
+    expect(describeFaults(() => checkServeSettings({ ...ownSecrets, PORT: '80a', TRUSTED_PROXIES: '-1' }))).toEqual([
+      'STATE_DIR is not set. Set the folder for the database and the files, such as /var/lib/event-commerce.',
+      'PORT is "80a". It must be a whole number from 0 to 65535.',
+      'TRUSTED_PROXIES is "-1". It must be a whole number from 0 to 10.',
+    ])
     expect(
       describeFaults(() =>
         checkServeSettings({
-          ...ownSecrets,
+          ...serving,
           ENVIRONMENT: 'development',
           ROOT_TOKEN: ' ',
           ALLOW_INSECURE_WEBHOOKS: '1',

@@ -1,0 +1,73 @@
+import { needsConsoleBuild } from './support/console-files.ts'
+import { type Front, openFront } from './support/front.ts'
+import { onQuit } from './support/quit.ts'
+import { type Server, startServer } from './support/server.ts'
+import { checkServeSettings, readSecretFiles } from './support/settings.ts'
+
+/** Containers are killed ten seconds after the request to end. */
+const graceMs = 7000
+
+const quit = new AbortController()
+const stopListening = onQuit(() => quit.abort())
+
+const log = (level: 'info' | 'warn' | 'error', message: string) => console.log(JSON.stringify({ level, message }))
+
+async function main(): Promise<void> {
+  const env = readSecretFiles(process.env)
+  checkServeSettings(env)
+  const { HOST = '127.0.0.1', PORT = '8787', STATE_DIR = '', TRUSTED_PROXIES = '0' } = env
+  const startedAt = performance.now()
+  // Once the server is ready, requests under way end before it does.
+  const starting = new AbortController()
+  const abort = () => starting.abort()
+  quit.signal.addEventListener('abort', abort)
+  // Only the owner reads what the processes write: it is personal data.
+  process.umask(0o077)
+  const server = await startServer({
+    port: 0,
+    stateDir: STATE_DIR,
+    env,
+    isProduction: true,
+    buildsConsole: needsConsoleBuild(),
+    signal: starting.signal,
+    onOutput: (text) => process.stdout.write(text),
+  })
+  quit.signal.removeEventListener('abort', abort)
+  try {
+    const front = await openFront({
+      host: HOST,
+      port: Number(PORT),
+      servicePort: Number(new URL(server.url).port),
+      trustedProxies: Number(TRUSTED_PROXIES),
+      onWarning: (message) => log('warn', message),
+    })
+    log('info', `Ready at ${HOST}:${front.port} after ${Math.round(performance.now() - startedAt)} ms.`)
+    await endWith(server, front)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Waits until the operator or the simulator ends the server. */
+async function endWith(server: Server, front: Front): Promise<void> {
+  const asked = new Promise<void>((resolve) => {
+    if (quit.signal.aborted) resolve()
+    quit.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  const ending = await Promise.race([server.ended, asked])
+  await front.close(ending ? 0 : graceMs)
+  if (ending)
+    throw new Error(`The simulator ended by itself (exit code ${ending.code}). The last lines of the log say why.`)
+}
+
+try {
+  await main()
+  log('info', 'Ended.')
+} catch (error) {
+  if (!quit.signal.aborted) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+} finally {
+  stopListening()
+}
