@@ -78,7 +78,7 @@ async function renewFile(name: string, content: string): Promise<void> {
 }
 
 const files = new Set<string>()
-const folders = ['*', '.*', '{src,packages,test,scripts,migrations,docs,.ci}/**/*']
+const folders = ['*', '.*', '{src,packages,test,scripts,migrations,releases,docs,.ci,.github}/**/*']
 for await (const file of glob(folders, { cwd: root, exclude: ['packages/*/{node_modules,dist}'] })) files.add(file)
 const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
 

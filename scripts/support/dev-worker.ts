@@ -70,9 +70,9 @@ const consoleBuild = values['build-console']
   ? startNode([consoleProgram, '--if-changed']).ended
   : Promise.resolve({ code: 0, output: '' })
 
-/** The simulator lists the assets when it starts, so it starts again after each build. */
+/** The simulator lists the assets when it starts, so it starts again after each build. A missing file is reported too. */
 function watchConsole(): void {
-  watchFile(join(consoleFolder, 'index.html'), { interval: 500 }, () => void reload?.())
+  watchFile(join(consoleFolder, 'index.html'), { interval: 500 }, ({ mtimeMs }) => void (mtimeMs > 0 && reload?.()))
 }
 
 /** The module that the simulator loads first. It requests the bundle. */

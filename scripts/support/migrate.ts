@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { root } from './paths.ts'
 
@@ -15,14 +15,18 @@ function buildFileName(databaseId: string): string {
   return `${Buffer.concat([id, sign(id)]).toString('hex')}.sqlite`
 }
 
+/** Returns the path of a database below the folder in which Miniflare persists it. */
+export const locateDatabase = (persistFolder: string, databaseId: string): string =>
+  join(persistFolder, 'd1', namespace, buildFileName(databaseId))
+
 /**
  * Does what `wrangler d1 migrations apply --local` does, without a simulator. Each migration is one transaction and is
  * recorded in the same table. Returns false and changes nothing when the file of an applied migration is missing.
  */
 export function migrate(persistFolder: string, databaseId: string): boolean {
-  const folder = join(persistFolder, 'd1', namespace)
-  mkdirSync(folder, { recursive: true })
-  const database = new DatabaseSync(join(folder, buildFileName(databaseId)))
+  const path = locateDatabase(persistFolder, databaseId)
+  mkdirSync(dirname(path), { recursive: true })
+  const database = new DatabaseSync(path)
   try {
     // In this mode statements do not wait for the disk one by one. Miniflare uses it too.
     database.exec(`pragma journal_mode = wal;

@@ -102,6 +102,45 @@ create table note_texts (
     expect(schema.get('src/db/schema/notes.ts')).toContain('  /** What lists show. */\n  title: text(),\n')
   })
 
+  it('reads a table that a later migration builds anew, and one that it adds to the group', async () => {
+    const first = `-- Notes of people.
+
+-- A note.
+create table notes (
+  -- The name.
+  id text primary key,
+  -- The words.
+  body text
+) strict;`
+    const second = `create table notes_new (
+  id text primary key,
+  body text not null default '',
+  -- Who wrote it.
+  author text
+) strict;
+insert into notes_new (id, body) select id, coalesce(body, '') from notes;
+drop table notes;
+alter table notes_new rename to notes;`
+    const third = `-- A drawing.
+create table drawings (
+  id text primary key
+) strict;`
+    const schema = await buildSchema(
+      [
+        { name: '0001_notes.sql', text: first },
+        { name: '0002_rebuild_notes.sql', text: second },
+        { name: '0003_notes.sql', text: third },
+      ],
+      {},
+    )
+    expect([...schema.keys()]).toEqual(['src/db/schema/notes.ts'])
+    const text = schema.get('src/db/schema/notes.ts') ?? ''
+    expect(text).toContain('/** A note. */\nexport const notes =')
+    expect(text).toContain("  /** The words. */\n  body: text().notNull().default(''),\n")
+    expect(text).toContain('  /** Who wrote it. */\n  author: text(),\n')
+    expect(text).toContain('/** A drawing. */\nexport const drawings =')
+  })
+
   it.each([
     ['a table', { texts: { body: ['a'] } }, 'has texts, which no migration creates.'],
     ['a column', { notes: { boby: ['a'] } }, 'has notes.boby, which no migration creates.'],

@@ -51,6 +51,15 @@ export async function readMigrations(): Promise<Migration[]> {
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })))
 }
 
+/** Lets a table have the comments of the one that takes its place. What that one does not describe anew stays. */
+function renameTable(comments: Map<string, string>, oldTable: string, newTable: string): void {
+  for (const [key, comment] of new Map(comments)) {
+    if (key !== oldTable && !key.startsWith(`${oldTable}.`)) continue
+    comments.delete(key)
+    comments.set(`${newTable}${key.slice(oldTable.length)}`, comment)
+  }
+}
+
 /**
  * Finds the comments above tables and columns. Their keys are `table` and `table.column`. A comment stands directly above
  * the line that creates the table or begins with the column.
@@ -66,6 +75,8 @@ function readComments(text: string): Map<string, string> {
     }
     const [, createdTable] = /^create table (\w+)/.exec(line) ?? []
     const [, changedTable, addedColumn] = /^alter table (\w+) add column (\w+)/.exec(line) ?? []
+    const [, oldTable, newTable] = /^alter table (\w+) rename to (\w+)/.exec(line) ?? []
+    if (oldTable && newTable) renameTable(comments, oldTable, newTable)
     const [, firstWord] = /^(\w+)/.exec(line) ?? []
     table = createdTable ?? (line.startsWith(')') ? '' : table)
     const key = createdTable ?? (addedColumn ? `${changedTable}.${addedColumn}` : `${table}.${firstWord}`)
