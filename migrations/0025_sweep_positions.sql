@@ -10,5 +10,7 @@ create table sweep_positions (
 -- The last run of all sweeps. It is one row, so that a minute in which nothing is due writes no more than that.
 create table sweep_runs (
   id integer primary key check (id = 1),
-  sweeps text not null check (json_valid(sweeps))
+  sweeps text not null check (json_valid(sweeps)),
+  -- When a run of all sweeps last ended, on the clock of the machine.
+  ended_at integer not null
 ) strict;

@@ -13,3 +13,5 @@ create table dead_messages (
 ) strict, without rowid;
 -- Serves the list: newest first, filtered by queue and by whether a message was retried.
 create index dead_messages_by_time on dead_messages (created_at, id, queue, retried_at);
+-- Serves the alarms: the oldest message of each queue that was not retried.
+create index dead_messages_waiting on dead_messages (queue, created_at) where retried_at is null;

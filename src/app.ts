@@ -1,11 +1,12 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { notFound } from './domain/errors.ts'
+import { version } from './domain/version.ts'
 import { loadClock } from './entry/clock.ts'
 import { readConfig } from './entry/config.ts'
 import { buildDevClockRoutes } from './entry/dev-clock.ts'
 import { describeProviders } from './entry/gateways.ts'
-import { openJob } from './entry/job.ts'
+import { openDatabase, openJob } from './entry/job.ts'
 import { openPublicRequest, openRequest } from './entry/request.ts'
 import type { OperationDocument } from './http/document/operation-page.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
@@ -49,7 +50,7 @@ import { segmentRoutes } from './modules/segments/routes.ts'
 import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/routes.ts'
 import { buildSignupPageRoutes, signupFormRoutes } from './modules/signup-forms/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
-import { buildMetricsRoutes, systemRoutes } from './modules/system/routes.ts'
+import { buildMetricsRoutes, loadHealth, systemRoutes } from './modules/system/routes.ts'
 import { buildExamplePageRoutes, testMessageRoutes } from './modules/test-messages/routes.ts'
 import { userImportRoutes } from './modules/user-import/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
@@ -125,19 +126,10 @@ app.use(async (c, next) => {
 })
 
 app.get('/healthz', async (c) => {
-  const isReachable = await c.env.DB.prepare('select 1')
-    .first()
-    .then(
-      () => true,
-      () => false,
-    )
+  const { status, ...health } = await loadHealth(openDatabase(c.env), Date.now())
   return c.json(
-    {
-      status: isReachable ? 'ok' : 'unavailable',
-      database: isReachable ? 'reached' : 'not reached',
-      ...describeProviders(c.env),
-    },
-    isReachable ? 200 : 503,
+    { status, version, ...health, ...describeProviders(c.env) },
+    { status: status === 'ok' ? 200 : 503, headers: { 'cache-control': 'no-store' } },
   )
 })
 app.get('/openapi.json', (c) => {

@@ -75,8 +75,9 @@ async function serve(options: Options, port: number, folder: string, release: ()
     onOutput: (text) => isReady && options.onOutput?.(text),
   })
   const url = `http://127.0.0.1:${port}`
+  let health: Health
   try {
-    await waitUntilReady(url, running, options)
+    health = await waitUntilReady(url, running, options)
     options.signal?.throwIfAborted()
   } catch (error) {
     await running.stop()
@@ -85,7 +86,9 @@ async function serve(options: Options, port: number, folder: string, release: ()
   isReady = true
   const runCron = () => void fetch(url + everyMinute).catch(() => undefined)
   // In production the trigger is not open to requests, so the process of the simulator runs it.
-  const clock = options.hasCron === false || isProduction ? undefined : setInterval(runCron, minuteMs)
+  const hasCron = options.hasCron !== false && !isProduction
+  if (hasCron && health.status === 'late') runCron()
+  const clock = hasCron ? setInterval(runCron, minuteMs) : undefined
   const ended = running.ended.then(async (ending) => {
     clearInterval(clock)
     await running.stop()
@@ -120,17 +123,30 @@ const describeOtherSchema = ({ stateDir, isProduction }: Options): string =>
     ? `${stateDir} has a database that another version has made, with migrations that this version does not have. Nothing was changed. Start the version that made it, or restore a backup of this version.`
     : `${stateDir} has a database of another schema. Remove the folder ${stateDir} and start again.`
 
-async function waitUntilReady(url: string, running: Running, options: Options): Promise<void> {
+interface Health {
+  status: string
+  database: string
+}
+
+/** Reads what /healthz says. Null: the server does not answer yet. */
+const readHealth = (url: string): Promise<Health | null> =>
+  fetch(`${url}/healthz`).then(
+    (response) => response.json() as Promise<Health>,
+    () => null,
+  )
+
+/**
+ * Waits until the database is reached. The sweeps of a server that was stopped for a while are late until the cron trigger
+ * runs, which needs a server that is ready.
+ */
+async function waitUntilReady(url: string, running: Running, options: Options): Promise<Health> {
   let ending: Ending | undefined
   void running.ended.then((value) => (ending = value))
   for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await wait(50)) {
     if (ending?.code === otherSchemaCode) throw new Error(describeOtherSchema(options))
     if (ending) throw new Error(`The server ended before it was ready (exit code ${ending.code}).\n${ending.output}`)
-    const status = await fetch(`${url}/healthz`).then(
-      (response) => response.status,
-      () => 0,
-    )
-    if (status === 200) return
+    const health = await readHealth(url)
+    if (health?.database === 'reached') return health
   }
   throw new Error(`The server was not ready within ${readyWithinMs / 1000} seconds.`)
 }

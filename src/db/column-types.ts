@@ -1,5 +1,6 @@
 import { memberRoles } from '../domain/accounts/access.ts'
 import { messageChannels } from '../domain/accounts/users.ts'
+import { alarmKinds } from '../domain/alarms.ts'
 import type { AuditChange } from '../domain/audit.ts'
 import { storedApprovalStatuses } from '../domain/campaigns/approval.ts'
 import type { AcceptedTranslation } from '../domain/campaigns/content-faults.ts'
@@ -423,6 +424,9 @@ export const types = {
   },
   sweep_runs: {
     sweeps: json<SweepRuns>(),
+  },
+  alarms: {
+    kind: alarmKinds,
   },
   audit_log: {
     changes: json<readonly AuditChange[]>(),

@@ -23,12 +23,16 @@ export const storeSweepPosition = (name: string, { after, begun_at }: SweepPosit
   sql`insert into sweep_positions (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
     on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`
 
-export const selectSweepRuns = () => select({ sweeps: sweepRuns.sweeps }).from(sweepRuns)
+export const selectSweepRuns = () => select({ sweeps: sweepRuns.sweeps, ended_at: sweepRuns.ended_at }).from(sweepRuns)
 
-/** Stores when each sweep ran and how it ended, in one row. */
-export async function recordSweepRuns(db: Database, outcomes: Readonly<Record<string, SweepOutcome>>): Promise<void> {
+/** Stores when each sweep ran and how it ended, in one row. `endedAt` is the end of the run on the machine's clock. */
+export async function recordSweepRuns(
+  db: Database,
+  outcomes: Readonly<Record<string, SweepOutcome>>,
+  endedAt: number,
+): Promise<void> {
   const row = await db.first(selectSweepRuns())
   const runs: SweepRuns = mergeSweepRuns(row?.sweeps ?? {}, outcomes)
-  await db.all(sql`insert into sweep_runs (id, sweeps) values (1, ${JSON.stringify(runs)})
-    on conflict (id) do update set sweeps = excluded.sweeps`)
+  await db.all(sql`insert into sweep_runs (id, sweeps, ended_at) values (1, ${JSON.stringify(runs)}, ${endedAt})
+    on conflict (id) do update set sweeps = excluded.sweeps, ended_at = excluded.ended_at`)
 }

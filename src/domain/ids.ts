@@ -3,6 +3,7 @@ import { encodeTime, monotonicFactory, ulid } from 'ulidx'
 export const idPrefixes = {
   access_token: 'tok',
   account: 'usr',
+  alarm: 'alm',
   audit_entry: 'aud',
   campaign: 'cmp',
   captured_message: 'cap',

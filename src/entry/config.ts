@@ -91,6 +91,11 @@ function readSignIn(env: Bindings, oidc: Config['oidc'], sendsEmail: boolean): C
   }
 }
 
+function readAlerts(env: Bindings): Config['alerts'] {
+  const [url, secret] = [readSetting(env, 'ALERT_WEBHOOK_URL'), readSetting(env, 'ALERT_WEBHOOK_SECRET')]
+  return url === undefined || secret === undefined ? null : { url, secret }
+}
+
 function buildConfig(env: Bindings): Config {
   const fatalFaults = findFaults(env).filter(({ isFatal }) => isFatal)
   if (fatalFaults.length > 0) throw new Error(fatalFaults.map(({ message }) => message).join('\n'))
@@ -135,6 +140,7 @@ function buildConfig(env: Bindings): Config {
         .filter((host) => host && !isThisMachine(host)),
       schedule: readSetting(env, 'WEBHOOK_RETRY_SCHEDULE'),
     },
+    alerts: readAlerts(env),
     files: {
       url: readSetting(env, 'FILES_URL') ?? publicUrl,
       scan: scanUrl ? { url: scanUrl, key: readSetting(env, 'FILE_SCAN_KEY') ?? '' } : null,

@@ -10,6 +10,9 @@ import { readConfig } from './config.ts'
 import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
 
+export const openDatabase = (env: Bindings, meter = newMeter()): Database =>
+  new Database(env.DB.withSession('first-primary'), meter)
+
 /**
  * Creates the context of queue messages, sweeps and paths without an access token. It uses the primary database, and its
  * clock advances during the work.
@@ -18,7 +21,7 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   const config = readConfig(env)
   const clock = createClock(config)
   const parts = {
-    db: new Database(env.DB.withSession('first-primary'), meter),
+    db: openDatabase(env, meter),
     config,
     ...clock,
     newId: (kind: IdKind) => newId(kind, clock.now(), random, config.cell),

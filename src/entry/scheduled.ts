@@ -3,6 +3,7 @@ import { deleteExpiredKeys } from '../db/idempotency.ts'
 import { recordSweepRuns } from '../db/sweeps.ts'
 import type { SweepOutcome } from '../domain/system.ts'
 import { describeError } from '../domain/text/error-text.ts'
+import { type Clock, readSharedTime } from '../domain/time/instants.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError, logWarning } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -22,7 +23,7 @@ import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/job
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepSignups } from '../modules/signup-forms/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
-import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
+import { sweepAlarms, sweepDeadMessages, type SweepNotice, sweepOutages } from '../modules/system/jobs.ts'
 import { sweepEmails, sweepTestMessages } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
@@ -33,17 +34,19 @@ import { openCurrentJob } from './job.ts'
 type Sweep = (job: JobCtx) => Promise<unknown>
 export type Sweeps = Readonly<Record<string, Sweep>>
 
-/** One line says when a service begins to fail, and one when it works again. */
-async function logOutages(job: JobCtx): Promise<void> {
-  for (const { message, details } of await sweepOutages(job)) logWarning('sweep:service-outages', message, details)
-}
+/** Logs each beginning and each end that the sweep finds. */
+const logNotices =
+  (name: string, sweep: (job: JobCtx) => Promise<SweepNotice[]>): Sweep =>
+  async (job) => {
+    for (const { message, details } of await sweep(job)) logWarning(`sweep:${name}`, message, details)
+  }
 
 async function moveMergedOrders(job: JobCtx): Promise<void> {
   for (const id of await sweepProductMerges(job))
     logWarning('sweep:product-merges', 'A merge of products lost a race. It is tried again in a minute.', { id })
 }
 
-const allSweeps: Sweeps = {
+export const allSweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'sign-ins': sweepSignIns,
   'dead-messages': sweepDeadMessages,
@@ -80,7 +83,14 @@ const allSweeps: Sweeps = {
   'wallet-pass-updates': unlessHeld(sweepPassUpdates),
   // A step of a merge takes many queries, so the other sweeps take theirs first.
   'product-merges': moveMergedOrders,
-  'service-outages': unlessHeld(logOutages),
+  'service-outages': unlessHeld(logNotices('service-outages', sweepOutages)),
+  // A receiver of alarms that hangs delays no other sweep.
+  alarms: logNotices('alarms', (job) => sweepAlarms(job)),
+} satisfies Sweeps
+
+/** The sweeps that run while the run of all sweeps hangs. */
+const sweepsOfHangingRun: Sweeps = {
+  alarms: logNotices('alarms', (job) => sweepAlarms(job, { isRunHanging: true })),
 }
 
 /** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */
@@ -100,11 +110,37 @@ export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<Record<str
   return outcomes
 }
 
-/** Runs all sweeps, and stores when they ran. */
-export const sweepAll = async (job: JobCtx): Promise<void> => recordSweepRuns(job.db, await runSweeps(job, allSweeps))
+/** A run that takes longer probably hangs. */
+const hangingMs = 30_000
+
+/** True if the work ends within the time. */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), ms)
+  const isEnded = await Promise.race([work.then(() => true), late.promise])
+  clearTimeout(timer)
+  return isEnded
+}
+
+interface Run {
+  sweeps?: Sweeps
+  hangsAfterMs?: number
+  /** The clock at the end of the run. The jobs of a run share the time of its beginning. */
+  clock?: Clock
+}
+
+/** Runs all sweeps, and stores when they ran. A sweep that hangs keeps no alarm from being posted. */
+export async function sweepAll(
+  job: JobCtx,
+  { sweeps = allSweeps, hangsAfterMs = hangingMs, clock = job }: Run = {},
+): Promise<void> {
+  const run = runSweeps(job, sweeps)
+  if (!(await endsWithin(run, hangsAfterMs))) await runSweeps(job, sweepsOfHangingRun)
+  await recordSweepRuns(job.db, await run, readSharedTime(clock))
+}
 
 export async function scheduled({ scheduledTime }: ScheduledController, env: Bindings): Promise<void> {
   const job = await openCurrentJob(env)
   const { clockOffsetMs } = job
-  await sweepAll({ ...job, now: () => scheduledTime + (clockOffsetMs?.() ?? 0) })
+  await sweepAll({ ...job, now: () => scheduledTime + (clockOffsetMs?.() ?? 0) }, { clock: job })
 }

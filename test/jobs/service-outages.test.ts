@@ -27,6 +27,7 @@ import { loadPass, register } from '../support/wallet.ts'
 import { answers, engine, happen } from '../support/webhooks.ts'
 
 interface LogLine {
+  request_id: string
   level: string
   message: string
   service: string
@@ -38,7 +39,10 @@ let lines: LogLine[] = []
 beforeEach(async () => {
   await write(sql`delete from service_outages`)
   lines = []
-  vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(JSON.parse(line) as LogLine))
+  vi.spyOn(console, 'warn').mockImplementation((text: string) => {
+    const line = JSON.parse(text) as LogLine
+    if (line.request_id === 'sweep:service-outages') lines.push(line)
+  })
 })
 afterEach(() => void vi.restoreAllMocks())
 

@@ -41,6 +41,7 @@ export const testConfig: Config = {
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   outgoing: 'send',
   oidc: null,
+  alerts: null,
   signIn: { methods: ['code', 'link'], clientId: null, access: null },
   cell: '',
   retentionMs: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },

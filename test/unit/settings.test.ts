@@ -70,6 +70,8 @@ describe('the check of settings', () => {
     'finds what is missing: %s',
     ([, { setting, value, needed, isFatal = false }]) => {
       const samples: SettingTexts = {
+        ALERT_WEBHOOK_URL: 'https://alerts.example.com/hook',
+        ALERT_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         CF_ACCESS_TEAM_DOMAIN: 'acme.cloudflareaccess.com',
         FILE_SCAN_URL: 'https://scan.example',
         OIDC_ISSUER: 'https://id.example',

@@ -89,6 +89,12 @@ export const requestUrl: Form<string> = {
   description: 'a URL such as https://scanner.example.com/scan',
 }
 
+/** The key of Standard Webhooks. */
+export const webhookSecret: Form<string> = {
+  read: readIf((text) => /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)),
+  description: 'whsec_ and the base64 of 24 to 64 bytes, as echo whsec_$(openssl rand -base64 32) prints it',
+}
+
 const readOrigin = (text: string): string | null =>
   hasWebScheme(text) && trimSlash(text) === new URL(text).origin ? new URL(text).origin : null
 

@@ -1,3 +1,4 @@
+import { describeAlertFault } from '../alarms.ts'
 import { readSetting, readText, secretNames, getSetting, type SettingName, type SettingTexts } from './settings.ts'
 
 /** The knowledge of a check about the installation. Rules about what is unknown are left out. */
@@ -23,6 +24,8 @@ export const needs: readonly Need[] = [
   { setting: 'ROOT_TOKEN_PREVIOUS', needed: 'ROOT_TOKEN' },
   { setting: 'LINK_SIGNING_KEY_PREVIOUS', needed: 'LINK_SIGNING_KEY' },
   { setting: 'METRICS_TOKEN_PREVIOUS', needed: 'METRICS_TOKEN' },
+  { setting: 'ALERT_WEBHOOK_URL', needed: 'ALERT_WEBHOOK_SECRET' },
+  { setting: 'ALERT_WEBHOOK_SECRET', needed: 'ALERT_WEBHOOK_URL' },
   { setting: 'OIDC_ISSUER', needed: 'OIDC_AUDIENCE' },
   { setting: 'OIDC_AUDIENCE', needed: 'OIDC_ISSUER' },
   { setting: 'OIDC_CLIENT_ID', needed: 'OIDC_ISSUER' },
@@ -167,6 +170,16 @@ const otherConflicts: readonly Conflict[] = [
         isPlain && (isProduction(texts) || !isThisMachine(base)),
         `PAYMENT_API_BASE is "${base}". It must begin with https://, or name this machine in development.`,
       )
+    },
+  },
+  {
+    setting: 'ALERT_WEBHOOK_URL',
+    isFatal: false,
+    describe: (texts) => {
+      const url = readSetting(texts, 'ALERT_WEBHOOK_URL')
+      const allowInsecure = !isProduction(texts) && readSetting(texts, 'ALLOW_INSECURE_WEBHOOKS') === true
+      const fault = url === undefined ? null : describeAlertFault(url, { allowInsecure, ownHosts: [] })
+      return describeIf(fault !== null, `${fault} Change ALERT_WEBHOOK_URL.`)
     },
   },
   {

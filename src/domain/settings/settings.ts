@@ -105,6 +105,21 @@ export const settings = {
     fallsBack: true,
     description: 'The token before, which may still read `/metrics`.',
   },
+  ALERT_WEBHOOK_URL: {
+    group: 'service',
+    form: forms.requestUrl,
+    isSecret: true,
+    fallsBack: true,
+    description: 'The address to which [alarms](operating.md#alarms) are posted. Without it nothing is posted.',
+  },
+  ALERT_WEBHOOK_SECRET: {
+    group: 'service',
+    form: forms.webhookSecret,
+    isSecret: true,
+    fallsBack: true,
+    description:
+      'The key that signs what is posted to `ALERT_WEBHOOK_URL`: `whsec_` and the base64 of 32 random bytes.',
+  },
   WEBHOOK_KEPT_DAYS: {
     group: 'service',
     form: days,

@@ -1,9 +1,39 @@
 import { z } from '@hono/zod-openapi'
+import { alarmKinds } from '../../domain/alarms.ts'
 import { maxCounted, workKinds } from '../../domain/system.ts'
 import { services } from '../../domain/waiting.ts'
 import { Count, Id, Timestamp } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import { BooleanFilter, InstantFilter, ListPage, type ListRequest, listQuery } from '../../http/requests/list-query.ts'
+
+const Alarm = z.object({
+  kind: z.enum(alarmKinds),
+  subject: z
+    .string()
+    .nullable()
+    .openapi({ description: 'The queue, the sweep or the service. Null for other alarms.', example: 'refunds' }),
+  resource_id: Id('mac').nullable().openapi({ description: 'The merchant account that fails. Null for other alarms.' }),
+  message: z.string().openapi({ example: 'Messages of the queue refunds failed at every attempt.' }),
+  action: z.string().openapi({ description: 'What to do.' }),
+  guide: z.string().openapi({
+    description: 'The page and the heading of the documents.',
+    example: 'docs/operating.md#messages-that-died',
+  }),
+  since: Timestamp,
+  is_present: z.boolean().openapi({
+    description: 'False when its cause is absent. An alarm ends when its cause was absent for ten minutes.',
+  }),
+  ended_at: Timestamp.nullable().openapi({
+    description: 'Null while it stands. Ended alarms stay until you are told.',
+  }),
+  notified_at: Timestamp.nullable().openapi({
+    description: 'When the beginning was posted to `ALERT_WEBHOOK_URL`. Null until then.',
+  }),
+  notification_error: z
+    .string()
+    .nullable()
+    .openapi({ description: 'Why the last post failed. Null when none has failed.' }),
+})
 
 const Work = z.object({
   kind: z.enum(workKinds),
@@ -50,6 +80,7 @@ export const SystemStatus = z
     outgoing: z.enum(['sending', 'held']).openapi({
       description: '`held`: nothing is sent, posted or paid until the setting `OUTGOING=hold` is removed.',
     }),
+    alarms: z.array(Alarm).openapi({ description: 'Faults that should wake somebody.' }),
     work: z.array(Work).openapi({ description: 'The background work that waits, by kind.' }),
     counted_up_to: z.literal(maxCounted).openapi({ description: 'Counts end at this number.' }),
     sweeps: z.array(Sweep).openapi({ description: 'The jobs of each minute. Empty before their first run.' }),

@@ -5,7 +5,8 @@ import { insertAll } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { dayMs, retentionDays } from '../../domain/time/instants.ts'
 
-export { sweepOutages } from './outages.ts'
+export { sweepAlarms } from './alarms.ts'
+export { sweepOutages, type SweepNotice } from './outages.ts'
 
 /** Stores messages that failed. `error` is that of their consumer. Null: the platform moved them, and says no reason. */
 export async function recordDeadMessages(

@@ -52,6 +52,24 @@ interface Gauge {
 
 const gauges: readonly Gauge[] = [
   {
+    name: 'ecms_alarm',
+    help: '1 for each alarm that stands.',
+    readSamples: ({ alarms }) =>
+      alarms
+        .filter(({ ended_at }) => ended_at === null)
+        .map(({ kind, subject, resource_id }) => ({
+          labels: { kind, subject: subject ?? '', resource_id: resource_id ?? '' },
+          value: 1,
+        })),
+  },
+  {
+    name: 'ecms_alarms_unposted',
+    help: 'Alarms whose last post to ALERT_WEBHOOK_URL failed.',
+    readSamples: ({ alarms }) => [
+      { labels: {}, value: alarms.filter(({ notification_error: error }) => error !== null).length },
+    ],
+  },
+  {
     name: 'ecms_work_due',
     help: `Rows of background work whose time has come. ${capped}`,
     readSamples: ({ work }) => work.map(({ kind, due }) => ({ labels: { kind }, value: due })),

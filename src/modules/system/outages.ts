@@ -9,8 +9,8 @@ import { selectEmailWaits } from '../transactional-emails/index.ts'
 import { selectPassWaits } from '../wallet/index.ts'
 import { selectEndpointWaits } from '../webhooks/index.ts'
 
-/** The beginning or the end of a failure, for the log. */
-export interface OutageNotice {
+/** A line of a sweep for the log, such as the beginning or the end of a failure. */
+export interface SweepNotice {
   message: string
   details: Record<string, unknown>
 }
@@ -49,7 +49,7 @@ const hasChanged = (outage: OutageRow, storedOutage: OutageRow | undefined): boo
   storedOutage?.reason !== outage.reason || storedOutage.next_attempt_at !== outage.next_attempt_at
 
 /** Compares what waits for a service with what waited a minute ago. Returns what began and what ended, for the log. */
-export async function sweepOutages(job: JobCtx): Promise<OutageNotice[]> {
+export async function sweepOutages(job: JobCtx): Promise<SweepNotice[]> {
   const [storedOutages, ...waits] = await job.db.batch([
     sql<OutageRow>`select service, resource_id, reason, since, next_attempt_at from service_outages`,
     selectCampaignWaits,

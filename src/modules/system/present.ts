@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import { alarmGuides } from '../../domain/alarms.ts'
 import { maxCounted } from '../../domain/system.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { type DeadMessage, maxBodyLength, type SystemStatus } from './contract.ts'
@@ -6,6 +7,18 @@ import type { DeadMessageRow, StatusRows } from './queries.ts'
 
 export const presentStatus = (status: StatusRows): z.input<typeof SystemStatus> => ({
   outgoing: status.outgoing,
+  alarms: status.alarms.map((alarm) => ({
+    kind: alarm.kind,
+    subject: alarm.subject || null,
+    resource_id: alarm.resource_id || null,
+    message: alarm.message,
+    ...alarmGuides[alarm.kind],
+    since: toIso(alarm.since),
+    is_present: alarm.is_present,
+    ended_at: toIsoOrNull(alarm.ended_at),
+    notified_at: toIsoOrNull(alarm.notified_at),
+    notification_error: alarm.notification_error,
+  })),
   work: status.work.map(({ kind, due, planned, oldest_due_at }) => ({
     kind,
     due,

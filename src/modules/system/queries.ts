@@ -3,8 +3,8 @@ import type { Ctx, JobCtx } from '../../context.ts'
 import type { OutageRow } from '../../db/outages.ts'
 import { deadMessages } from '../../db/schema/dead-messages.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { selectSweepRuns } from '../../db/sweeps.ts'
 import { countRecent, type RecentCount, type WorkCount } from '../../db/work-counts.ts'
+import { joinAlarms, type ShownAlarm } from '../../domain/alarms.ts'
 import { notFound } from '../../domain/errors.ts'
 import { maxCounted, type SweepRuns } from '../../domain/system.ts'
 import { hourMs } from '../../domain/time/instants.ts'
@@ -21,6 +21,7 @@ import { selectEmailWork } from '../transactional-emails/index.ts'
 import { selectEditionWork, selectPassWork } from '../wallet/index.ts'
 import { selectDeliveryWork } from '../webhooks/index.ts'
 import { maxBodyLength } from './contract.ts'
+import { findCauses, selectAlarms, symptomStatements } from './symptoms.ts'
 
 const workSelections: readonly ((now: number) => SQL<WorkCount>)[] = [
   selectDeliveryWork,
@@ -72,6 +73,7 @@ const selectSizes = sql<Sizes>`select
 
 export interface StatusRows {
   outgoing: 'sending' | 'held'
+  alarms: ShownAlarm[]
   work: WorkCount[]
   recent: RecentCount[]
   sweeps: SweepRuns
@@ -81,15 +83,17 @@ export interface StatusRows {
   databaseBytes: number | null
 }
 
-export type MetricsCtx = Pick<JobCtx, 'db' | 'now' | 'config'>
+export type MetricsCtx = Pick<JobCtx, 'db' | 'now' | 'config' | 'clockOffsetMs'>
 
 /** Loads the numbers of the status. Each statement reads at most some ranges of `maxCounted` rows. */
-export async function loadStatus({ db, now, config }: MetricsCtx): Promise<StatusRows> {
-  const at = now()
+export async function loadStatus(job: MetricsCtx): Promise<StatusRows> {
+  const { db, config } = job
+  const at = job.now()
   const since = at - hourMs
   const [overview, work, recent] = await Promise.all([
     db.batchNamed({
-      runs: selectSweepRuns(),
+      ...symptomStatements,
+      storedAlarms: selectAlarms,
       deadMessages: selectDeadMessageGroups,
       outages: selectOutageGroups,
       sizes: selectSizes,
@@ -103,9 +107,10 @@ export async function loadStatus({ db, now, config }: MetricsCtx): Promise<Statu
       countRecent(since, 'data_imports', 'data_import'),
     ]),
   ])
-  const { runs = [], deadMessages: groups = [], outages = [], sizes = [] } = overview
+  const { runs = [], storedAlarms = [], deadMessages: groups = [], outages = [], sizes = [] } = overview
   return {
     outgoing: describeOutgoing(config),
+    alarms: joinAlarms(storedAlarms, await findCauses(job, overview)),
     work: work.flat(),
     recent: recent.flat(),
     sweeps: runs[0]?.sweeps ?? {},

@@ -9,6 +9,8 @@ import { presentDeadMessage, presentStatus } from './present.ts'
 import { findDeadMessage, loadStatus, type MetricsCtx } from './queries.ts'
 import { retryDeadMessage } from './retry.ts'
 
+export { loadHealth } from './health.ts'
+
 export const systemRoutes = createRouter()
 
 mount(systemRoutes, contract.getSystemStatus, {

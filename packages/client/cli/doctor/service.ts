@@ -48,6 +48,11 @@ function checkHealth(connection: Connection, health: Fetched | Error): Finding {
   const status = readText(health.body, 'status')
   if (status === null)
     return fault(`${url} answers, but is no Event Commerce Management Service.`, 'Check the address (--url, ECM_URL).')
+  if (status === 'late')
+    return warning(
+      `${url} is reached, and its background work does not run.`,
+      'Tell who runs the service: docs/operating.md says what to do about late sweeps.',
+    )
   if (status !== 'ok')
     return fault(`${url} is reached, and its database is not.`, 'Wait some minutes, and tell who runs the service.')
   if (url.startsWith('http:') && !isLoopback(url))

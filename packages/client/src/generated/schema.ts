@@ -11469,6 +11469,51 @@ export interface components {
             modified: string;
         };
         SystemStatus: {
+            /** @description Faults that should wake somebody. */
+            alarms: {
+                /** @enum {string} */
+                kind: "dead_messages" | "sweeps_late" | "sweep_failing" | "provider_failing" | "database_full";
+                /**
+                 * @description The queue, the sweep or the service. Null for other alarms.
+                 * @example refunds
+                 */
+                subject: string | null;
+                /**
+                 * @description The merchant account that fails. Null for other alarms.
+                 * @example mac_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8
+                 */
+                resource_id: string | null;
+                /** @example Messages of the queue refunds failed at every attempt. */
+                message: string;
+                /** @description What to do. */
+                action: string;
+                /**
+                 * @description The page and the heading of the documents.
+                 * @example docs/operating.md#messages-that-died
+                 */
+                guide: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                since: string;
+                /** @description False when its cause is absent. An alarm ends when its cause was absent for ten minutes. */
+                is_present: boolean;
+                /**
+                 * Format: date-time
+                 * @description Null while it stands. Ended alarms stay until you are told.
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                ended_at: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the beginning was posted to `ALERT_WEBHOOK_URL`. Null until then.
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                notified_at: string | null;
+                /** @description Why the last post failed. Null when none has failed. */
+                notification_error: string | null;
+            }[];
             /** @description The background work that waits, by kind. */
             work: {
                 /** @enum {string} */
