@@ -202,6 +202,8 @@ export interface JobCtx {
   /** Durable Objects that send webhook requests. */
   webhookSenders: WebhookSenders
   webhookPost: WebhookPost
+  /** Posts alarms to the operator, also while everything else that goes out is held. */
+  alertPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway
   dns: DnsGateway

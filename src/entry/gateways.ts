@@ -83,7 +83,7 @@ const chooseFactories = (config: ProviderConfig) => ({
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-type Gateways = OutgoingGateways & Pick<JobCtx, 'dns' | 'files' | 'images' | 'scanner'>
+type Gateways = OutgoingGateways & Pick<JobCtx, 'alertPost' | 'dns' | 'files' | 'images' | 'scanner'>
 
 /** Creates the gateways of the configured providers. */
 export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
@@ -98,6 +98,7 @@ export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateway
   }
   return {
     ...(isHeld(parts.config) ? holdCalls(outgoingGateways) : outgoingGateways),
+    alertPost: new FetchPost(),
     dns: dns(parts, env),
     files: createR2Store(env.FILES),
     images: env.IMAGES ? createImagesGateway(env.IMAGES) : null,

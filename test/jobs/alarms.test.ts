@@ -55,10 +55,15 @@ const loadAlarms = () =>
   )
 
 /** Makes a job at a time of the test's choice, whose receiver answers like this. */
-function createAlertJob(now: number, post: JobCtx['webhookPost']['post']): JobCtx {
+function createAlertJob(now: number, post: JobCtx['alertPost']['post']): JobCtx {
   const job = createJob()
   const config = { ...job.config, alerts: { url: alertUrl, secret: alertSecret } }
-  return { ...job, config, now: () => now, webhookPost: { post } }
+  return { ...job, config, now: () => now, alertPost: { post } }
+}
+
+const createAlertPost = (): JobCtx['alertPost']['post'] => {
+  const { alertPost } = createJob()
+  return (request) => alertPost.post(request)
 }
 
 const seedOutage = (service: string, since: number, resource_id = '', reason = `${service} answers 500.`) =>
@@ -147,6 +152,15 @@ describe('an alarm', () => {
     minutes.state.now = later.state.now
     await minutes.run(12)
     expect(await loadAlarms()).toEqual([])
+  })
+})
+
+describe('everything that goes out', () => {
+  it('can be held, and alarms are posted all the same', async () => {
+    const { listPosts } = startAlertReceiver()
+    await seedDeadMessages(1)
+    await createMinutes({ ...alertBindings, OUTGOING: 'hold' }).run()
+    expect(listPosts()).toEqual([['alarm.began', 'dead_messages', 'refunds']])
   })
 })
 
@@ -293,7 +307,7 @@ describe('a receiver that fails', () => {
     for (const queue of ['emails', 'imports', 'refunds']) await seedDeadMessages(1, { queue })
     const bodies: string[] = []
     const limits: number[] = []
-    const post: JobCtx['webhookPost']['post'] = async ({ body, timeoutMs }) => {
+    const post: JobCtx['alertPost']['post'] = async ({ body, timeoutMs }) => {
       bodies.push(JSON.parse(body).data.subject as string)
       limits.push(timeoutMs)
       return { ...answers(200), ...timesOut, retryAfter: null, text: null, isDelayed: false } as never
@@ -377,7 +391,7 @@ describe('a crash', () => {
   it('of one of two sweeps that run at once leads to no second post by the other', async () => {
     const { posts } = startAlertReceiver()
     await seedDeadMessages(1)
-    const open = () => createAlertJob(Date.now(), createJob().webhookPost.post.bind(createJob().webhookPost))
+    const open = () => createAlertJob(Date.now(), createAlertPost())
     await Promise.all([sweepAlarms(open()), sweepAlarms(open()), postAlarms(open())])
     expect(posts).toHaveLength(1)
     expect(await loadAlarms()).toHaveLength(1)
@@ -389,7 +403,7 @@ describe('a sweep that hangs', () => {
     const { listPosts } = startAlertReceiver()
     await seedRuns({}, Date.now() - 11 * minuteMs)
     const end = Promise.withResolvers<void>()
-    const job = createAlertJob(Date.now(), createJob().webhookPost.post.bind(createJob().webhookPost))
+    const job = createAlertJob(Date.now(), createAlertPost())
     const run = sweepAll(job, { sweeps: { refunds: () => end.promise }, hangsAfterMs: 1 })
     await expect.poll(listPosts).toEqual([['alarm.began', 'sweeps_late', '']])
     expect((await callWith({}, '/healthz', { token: null })).status).toBe(503)
@@ -422,6 +436,7 @@ describe('/healthz', () => {
       sweep: { last_run_at: new Date(at).toISOString(), is_late: false },
       email: 'captured',
       sms: 'captured',
+      outgoing: 'sending',
     })
     expect(version).toMatch(/^\d+\.\d+\.\d+/)
     expect(reply.headers.get('cache-control')).toBe('no-store')

@@ -225,6 +225,7 @@ export class Engine {
       email: this.provider.gateway,
       config: { ...testConfig, outgoing: this.#outgoing },
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
+      alertPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
       jobQueue: { enqueue: async () => void this.enqueued++ },
       senders: { get: () => this.#overWire() },
       webhookSenders: {

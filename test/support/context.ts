@@ -95,6 +95,7 @@ export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx 
     senders: createCampaignSenders(env),
     webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
+    alertPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...createCapture({ db, now: () => now, newId }),
   }
 }

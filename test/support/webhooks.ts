@@ -72,6 +72,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
         enqueued.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ endpoint_id, delay })))
       },
     },
+    alertPost: { post: () => Promise.reject(new Error('webhooks are no alarms')) },
     webhookPost: {
       post: async (request) => {
         sent.push(request)

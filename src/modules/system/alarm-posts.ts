@@ -88,7 +88,7 @@ async function post(
   const event = { id: `${alarm.id}_${payload.type === 'alarm.began' ? 'began' : 'ended'}`, payload: body }
   const keys = { secret, previous_secret: null, previous_secret_until: null }
   const { headers } = await signHeaders(keys, event, job.now(), readSharedTime(job))
-  return describeFailure(await job.webhookPost.post({ url, headers, body, timeoutMs }))
+  return describeFailure(await job.alertPost.post({ url, headers, body, timeoutMs }))
 }
 
 /** A crash between the post and this leads to another post with the same `webhook-id`. */

@@ -11469,6 +11469,11 @@ export interface components {
             modified: string;
         };
         SystemStatus: {
+            /**
+             * @description `held`: nothing is sent, posted or paid until the setting `OUTGOING=hold` is removed.
+             * @enum {string}
+             */
+            outgoing: "sending" | "held";
             /** @description Faults that should wake somebody. */
             alarms: {
                 /** @enum {string} */
