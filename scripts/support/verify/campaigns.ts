@@ -9,6 +9,21 @@ export interface ObjectState {
 /** Reads what the objects of these campaigns say, and of campaigns without a row, where the source knows them. */
 export type ReadObjects = (campaignIds: readonly string[]) => Promise<ObjectState[]>
 
+/** Asks the service, as the superuser, how many messages the objects of campaigns have sent. */
+export const readObjectsByApi =
+  (get: (path: string) => Promise<{ status: number; body: { count: number } }>): ReadObjects =>
+  async (campaignIds) => {
+    const states: ObjectState[] = []
+    for (const campaign_id of campaignIds) {
+      const path = `/v1/campaigns/${campaign_id}/recipients?state=sent&page_size=1`
+      const { status, body } = await get(path)
+      if (status !== 200)
+        throw new Error(`The service answered ${status} for ${path}. Check PUBLIC_URL and ROOT_TOKEN.`)
+      states.push({ campaign_id, sent: body.count })
+    }
+    return states
+  }
+
 interface CampaignRow {
   id: string
   name: string

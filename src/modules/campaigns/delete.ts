@@ -10,8 +10,8 @@ import type { LoadedCampaign } from './queries.ts'
 
 /** A campaign that sent messages cannot be deleted, because the links in them must keep working. */
 export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<void> {
-  const { id, edition_id, version, status, run } = campaign
-  if (!isDeletable(status) || (run > 0 && !(await ctx.senders.get(id).deleteIfUnsent())))
+  const { id, edition_id, version, status } = campaign
+  if (!isDeletable(status) || !(await ctx.senders.get(id).deleteIfUnsent()))
     throw invalidTransition(status, status === 'scheduled' ? 'deleted. Cancel it first' : 'deleted')
   await commit(ctx, undefined, [
     ...openEditions(edition_id),

@@ -136,18 +136,17 @@ export async function listCampaignRecipients(
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isImpossible = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
-  const selectedFields =
-    campaign.run === 0 || isImpossible
-      ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
-      : await ctx.senders.get(campaign.id).listRecipients({
-          search: search ? await buildSearch(ctx, campaign, search) : undefined,
-          state: state === 'cancelled' ? 'pending' : state,
-          reason,
-          engagement,
-          link,
-          ordering,
-          page,
-        })
+  const selectedFields = isImpossible
+    ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
+    : await ctx.senders.get(campaign.id).listRecipients({
+        search: search ? await buildSearch(ctx, campaign, search) : undefined,
+        state: state === 'cancelled' ? 'pending' : state,
+        reason,
+        engagement,
+        link,
+        ordering,
+        page,
+      })
   const recipients = buildPage<RecipientRow>(page, { ...selectedFields, keyCount })
   const visibleRows = await replaceContacts(ctx, campaign, await findPresentIds(ctx, recipients.rows))
   const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))

@@ -22,6 +22,7 @@ const recoveryMs = 5000
 const enqueueAgainMs = 10_000
 const consumersAtOnce = 4
 const engagementChangesAtOnce = 20
+const restored = 'The database was restored to a time before this campaign was started.'
 
 /**
  * The work that a campaign's object does in its alarms: it starts runs, finds recipients, enqueues messages for
@@ -91,10 +92,29 @@ export class CampaignCoordinator {
   /** Starts the run that the campaign's row requests. Returns when the campaign is due, if it is scheduled. */
   async #startRequestedRun(): Promise<number | null> {
     const record = this.#store.readRecord()
-    if (!record || isRunning(record.status)) return null
+    if (!record) return null
     const request = await startAndReadRequestedRun(this.#job, record.campaign_id)
+    this.#followRestore(request)
+    if (isRunning(record.status)) return null
     if (request && isRunning(request.status)) this.#start(request)
     return request?.status === 'scheduled' && request.paused_at === null ? request.scheduled_at : null
+  }
+
+  /**
+   * Notices that the database was restored to an earlier time: its row is older than what was copied to it. What was sent
+   * is copied again. A run that the row has not seen ends, because its content is gone and nobody requests it any more.
+   */
+  #followRestore(request: RequestedRun | null): void {
+    this.#store.transaction(() => {
+      const record = this.#store.readRecord()
+      if (!record) return
+      const isUnseen = request === null || request.run < record.run
+      const isBehind = request?.run === record.run && request.revision < record.projected_revision
+      if (isUnseen && isRunning(record.status)) this.dispatcher.halt(restored, this.#job.now())
+      if (!isBehind && (!isUnseen || request === null)) return
+      this.#store.changeRecord({ projected_revision: 0, projected_at: 0 }, { isVisible: false })
+      this.#store.engagement.markAll()
+    })
   }
 
   #start(request: RequestedRun): void {

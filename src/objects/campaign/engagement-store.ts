@@ -33,6 +33,17 @@ export class EngagementStore {
       )
   }
 
+  /** Marks everybody in place of what was marked before. */
+  markAll(): void {
+    this.#sql.exec('delete from engagement_changes')
+    this.mark(
+      this.#sql
+        .exec<{ n: number }>('select n from recipients order by n')
+        .toArray()
+        .map(({ n }) => n),
+    )
+  }
+
   hasChanged(): boolean {
     return this.#sql.exec('select 1 from engagement_changes limit 1').toArray().length > 0
   }

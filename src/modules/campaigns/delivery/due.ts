@@ -17,6 +17,7 @@ const requestedRunFields = {
   channel: campaigns.channel,
   status: campaigns.status,
   run: campaigns.run,
+  revision: campaigns.revision,
   scheduled_at: campaigns.scheduled_at,
   paused_at: campaigns.paused_at,
   send_window: campaigns.send_window,

@@ -15,16 +15,19 @@ import { toIso } from '../../../domain/time/instants.ts'
 import { pickWait } from '../../../domain/waiting.ts'
 import { type Announcement, commitAnnounced } from '../../webhooks/index.ts'
 
-/** Sets a column only while the row is running, because the campaign may have been rescheduled or cancelled since. */
-const setWhileRunning = (column: SQL, value: string | number | null): SQL =>
-  sql`${column} = iif(${inList(sql`status`, runningStatuses)}, ${value}, ${column})`
+/** Holds for a row that has not seen the run of its object, because the database was restored to an earlier time. */
+const isBeforeRun = (run: number): SQL => sql`run < ${run}`
 
 /**
  * Builds the update that copies a snapshot to the campaign's row. An outdated snapshot changes nothing. A campaign that
- * waits for its send window gives no sign of life until it opens.
+ * waits for its send window gives no sign of life until it opens. Some columns are set only while the row is running,
+ * because the campaign may have been rescheduled or cancelled since, or when the database was restored.
  */
-export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
-  sql`update campaigns set ${setWhileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
+export function buildProjection(snapshot: CampaignSnapshot, now: number): SQL {
+  const isBefore = isBeforeRun(snapshot.run)
+  const setWhileRunning = (column: SQL, value: string | number | null) =>
+    sql`${column} = iif(${inList(sql`status`, runningStatuses)} or ${isBefore}, ${value}, ${column})`
+  return sql`update campaigns set ${setWhileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
       sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed},
       rejected_count = ${snapshot.rejected}, unreachable_count = ${snapshot.unreachable},
       rate_limited_count = ${snapshot.rate_limited}, unknown_count = ${snapshot.unknown}, skipped_count = ${snapshot.skipped},
@@ -35,9 +38,11 @@ export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
       next_attempt_at = ${snapshot.next_attempt_at}, ${setWhileRunning(sql`paused_at`, snapshot.paused_at)},
       ${setWhileRunning(sql`send_window`, snapshot.send_window && JSON.stringify(snapshot.send_window))},
       window_waiting_since = ${snapshot.window_waiting_since}, window_opens_at = ${snapshot.window_opens_at}, started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
-      revision = ${snapshot.revision},
+      run = ${snapshot.run}, revision = ${snapshot.revision},
       heartbeat_at = ${Math.max(now, (snapshot.window_opens_at ?? 0) - quietMs)}, version = version + 1, modified_at = ${now}
-    where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
+    where id = ${snapshot.campaign_id}
+      and (run = ${snapshot.run} and revision < ${snapshot.revision} or ${isBefore})`
+}
 
 /** Applies a snapshot to a campaign that was running when it was read, as `buildProjection` does. */
 export const applySnapshot = <Row extends typeof campaigns.$inferSelect>(
