@@ -1,12 +1,9 @@
 import { parseArgs } from 'node:util'
 import { root } from './support/paths.ts'
-import { describeObjects, type ReadObjects } from './support/verify/campaigns.ts'
+import { describeObjects } from './support/verify/campaigns.ts'
 import { verifyConsents } from './support/verify/consents.ts'
-import type { ListKeys } from './support/verify/files.ts'
-import { openLocal } from './support/verify/local.ts'
 import { formatOutgoing } from './support/verify/outgoing.ts'
-import type { Query } from './support/verify/query.ts'
-import { openRemote, readObjectsByApi } from './support/verify/remote.ts'
+import { openPlace, type Place } from './support/verify/place.ts'
 import { formatFinding, listChecks } from './support/verify/verify.ts'
 
 /**
@@ -17,17 +14,10 @@ const { values } = parseArgs({
   options: {
     remote: { type: 'boolean', default: false },
     env: { type: 'string' },
-    state: { type: 'string', default: '.wrangler/state' },
+    state: { type: 'string' },
     consents: { type: 'boolean', default: false },
   },
 })
-
-interface Place {
-  query: Query
-  size: number
-  files: ListKeys | string
-  readObjects: ReadObjects | string
-}
 
 function print(lines: readonly string[]): void {
   for (const line of lines) console.log(line)
@@ -50,9 +40,7 @@ async function listWaiting({ query, readObjects }: Place): Promise<void> {
 
 process.chdir(root)
 try {
-  const { ROOT_TOKEN, PUBLIC_URL } = process.env
-  const place: Place = values.remote ? openRemote(values.env) : openLocal(values.state)
-  if (values.remote && PUBLIC_URL && ROOT_TOKEN) place.readObjects = readObjectsByApi(PUBLIC_URL, ROOT_TOKEN)
+  const place = await openPlace(values)
   let faultCount = 0
   const report = (finding: Parameters<typeof formatFinding>[0]) => {
     faultCount += finding.faultCount

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { unstable_readConfig } from 'wrangler'
 import { root, wranglerProgram } from '../paths.ts'
 import { startNode } from '../processes.ts'
-import type { ObjectState, ReadObjects } from './campaigns.ts'
+import { type ReadObjects, readObjectsByApi } from './campaigns.ts'
 import type { ListKeys } from './files.ts'
 import type { Query } from './query.ts'
 
@@ -60,24 +60,15 @@ function createBucketList(bucket: string, env: NodeJS.ProcessEnv): ListKeys | st
   }
 }
 
-/** Asks the service for what the objects of campaigns have sent. */
-export const readObjectsByApi =
-  (url: string, token: string): ReadObjects =>
-  async (campaignIds) => {
-    const states: ObjectState[] = []
-    for (const campaign_id of campaignIds) {
-      const response = await fetch(new URL(`/v1/campaigns/${campaign_id}/recipients?state=sent&page_size=1`, url), {
-        headers: { authorization: `Bearer ${token}` },
-      })
-      if (!response.ok) throw new Error(`${url} answered ${response.status} for the recipients of ${campaign_id}.`)
-      const { count } = (await response.json()) as { count: number }
-      states.push({ campaign_id, sent: count })
-    }
-    return states
-  }
+const readService = (url: string, token: string): ReadObjects =>
+  readObjectsByApi(async (path) => {
+    const response = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${token}` } })
+    return { status: response.status, body: (await response.json()) as { count: number } }
+  })
 
 /** Opens the database of wrangler.toml at Cloudflare. */
 export function openRemote(environment: string | undefined) {
+  const { PUBLIC_URL, ROOT_TOKEN } = process.env
   const config = unstable_readConfig({
     config: join(root, 'wrangler.toml'),
     ...(environment ? { env: environment } : {}),
@@ -87,6 +78,6 @@ export function openRemote(environment: string | undefined) {
     query: createWranglerQuery(environment === undefined ? [] : ['--env', environment]),
     size: rowsAtOnce,
     files: createBucketList(bucket, process.env),
-    readObjects: noObjects as ReadObjects | string,
+    readObjects: PUBLIC_URL && ROOT_TOKEN ? readService(PUBLIC_URL, ROOT_TOKEN) : noObjects,
   }
 }
