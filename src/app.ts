@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { notFound } from './domain/errors.ts'
 import { version } from './domain/version.ts'
+import { describeOutgoing } from './domain/waiting.ts'
 import { loadClock } from './entry/clock.ts'
 import { readConfig } from './entry/config.ts'
 import { buildDevClockRoutes } from './entry/dev-clock.ts'
@@ -148,9 +149,11 @@ app.route(
 app.route(
   '/',
   buildConsoleRoutes((c) => {
-    const { environment, oidc, signIn, files } = readConfig(c.env)
+    const config = readConfig(c.env)
+    const { environment, oidc, signIn, files } = config
     return {
       isDevelopment: environment !== 'production',
+      outgoing: describeOutgoing(config),
       issuer: signIn.methods.includes('oidc') ? (oidc?.issuer ?? null) : null,
       filesUrl: files.url,
     }

@@ -82,6 +82,14 @@ describe('the page of the console', () => {
     expect(text).not.toContain('__')
   })
 
+  it.for([
+    ['', 'sending'],
+    ['hold', 'held'],
+  ] as const)('knows whether anything goes out: OUTGOING=%s', async ([value, expected]) => {
+    const { text } = await open('/console', { OUTGOING: value })
+    expect(text).toContain(`<meta name="outgoing" content="${expected}" />`)
+  })
+
   it('is not served on the host of files', async () => {
     const { status } = await open('/console', { FILES_URL: 'https://api.example' })
     expect(status).toBe(404)

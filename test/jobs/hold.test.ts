@@ -22,14 +22,23 @@ import {
   loadSaleState,
   pendingState,
   refundedState,
+  unrefundedState,
 } from '../support/refund-payments.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
+import {
+  anOrder,
+  aReceiptOrder,
+  importOrders,
+  seedShopWithAccount,
+  seedShopWithReceipts,
+  type Shop,
+} from '../support/seeding/sales/orders.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale } from '../support/seeding/sales/trades.ts'
 import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { seedDeliveries, seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { listCaptured as listCapturedPasses, loadPass } from '../support/wallet.ts'
 import { listAttempts, loadDeliveries } from '../support/webhooks.ts'
 
@@ -132,6 +141,47 @@ describe('while everything that goes out is held', () => {
     expect((await request(`/v1/orders/${order}`)).body.emails).toMatchObject([{ status: 'sent', waiting_reason: null }])
   })
 
+  it('tests, retries and recoveries of webhooks are accepted, and go out once after the release', async () => {
+    const shop = await seedShopWithReceipts()
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const { id, url } = await seedOpenEndpoint({ organization_id: shop.organization_id })
+    const at = Date.now() - 1000
+    const lost = { created_at: at, modified_at: at }
+    await seedDeliveries(place, id, 2, { status: 'exhausted', attempts: 9, ...lost })
+    const [failed] = await seedDeliveries(place, id, 1, { status: 'failed', ...lost })
+    const since = new Date(at - 1000).toISOString()
+    const replies = [
+      await request(`/v1/webhooks/${id}/test`, { body: { event: 'purchase.action' } }),
+      await request(`/v1/webhooks/${id}/deliveries/${failed?.id}/retry`, { body: {} }),
+      await request(`/v1/webhooks/${id}/recover`, { body: { since } }),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([201, 200, 200])
+    expect(replies[2]?.body).toMatchObject({ recovered: 2, waiting: 2, waiting_reason: heldReason })
+    for (let minute = 0; minute < 2; minute++) await runMinute(hold)
+    const attempts = async () => (await loadDeliveries(id)).map((delivery) => delivery.attempts)
+    expect([posted, (await attempts()).toSorted()]).toEqual([[], [0, 1, 9, 9]])
+    await runMinute({})
+    await expect.poll(async () => (await loadDeliveries(id)).every(({ status }) => status === 'success')).toBe(true)
+    await runMinute({})
+    expect(posted).toEqual([url, url, url, url])
+    expect((await attempts()).toSorted()).toEqual([1, 10, 10, 2])
+  })
+
+  it('no service counts as failing because of the hold, and none as working again', async () => {
+    const shop = await seedShopWithReceipts()
+    await sellHeld(shop)
+    const outage = sql`insert into service_outages (service, resource_id, reason, since)
+      values ('payments', '', 'The payment provider answers 500.', 1)`
+    await write(sql`delete from service_outages`, outage)
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    for (let minute = 0; minute < 2; minute++) await runMinute(hold)
+    expect(warned).not.toHaveBeenCalled()
+    expect(await db.all(sql`select service, since from service_outages`)).toEqual([{ service: 'payments', since: 1 }])
+    const { body } = await request('/v1/system/status')
+    for (const { name, failing_since } of body.sweeps) expect([name, failing_since]).toEqual([name, null])
+    await write(sql`delete from service_outages`)
+  })
+
   it('a delivery that was claimed before gives its claim back and costs no attempt', async () => {
     const shop = await seedShopWithReceipts()
     const endpoint = await seedOpenEndpoint({ organization_id: shop.organization_id })
@@ -169,6 +219,56 @@ describe('while everything that goes out is held', () => {
     expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', attempts: 1, waiting_reason: null })
     expect(await loadSaleState(sale)).toEqual(refundedState)
     expect((await request(`/v1/refund-requests/${refund}`)).body).toMatchObject({ waiting_reason: null })
+  })
+
+  it('an approved refund can be rejected, which releases its amount', async () => {
+    const sale = await seedSale()
+    const refund = await seedDueRefund(sale, { waiting_reason: 'The payment provider answers 500.', waiting_since: 1 })
+    const path = `/v1/refund-requests/${refund}`
+    const body = { reason: 'It was paid before the restore.', notify_customer: false }
+    const refused = await request(`${path}/reject`, { body }, {})
+    expect(describeRefusal(refused)).toBe('409 invalid_transition')
+    expect((await request(path, {}, {})).body.allowed_actions).toEqual([])
+    expect((await request(path)).body.allowed_actions).toEqual(['reject'])
+    expect((await request(`${path}/reject`, { body })).body).toMatchObject({
+      status: 'rejected',
+      waiting_reason: null,
+      waiting_since: null,
+      next_attempt_at: null,
+    })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
+    await runMinute({})
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'rejected', attempts: 0, due_at: null })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
+  })
+
+  it('a batch counts, but requests no refund before the release, and can be cancelled', async () => {
+    const shop = await seedShopWithAccount('test')
+    await importOrders(shop, [anOrder(), anOrder()])
+    const create = async () => {
+      const { body } = await request(`/v1/editions/${shop.edition_id}/refund-batches`, {
+        body: { filter: {}, amount: 'full', reason: 'event_cancelled' },
+      })
+      await runMinute(hold)
+      expect((await request(`/v1/refund-batches/${body.id}/start`, { body: {} })).body).toMatchObject({
+        status: 'running',
+      })
+      for (let minute = 0; minute < 2; minute++) await runMinute(hold)
+      const { body: batch } = await request(`/v1/refund-batches/${body.id}`)
+      expect(batch).toMatchObject({ status: 'running', dry_run: { orders: 2 }, requested: { orders: 0 } })
+      return `/v1/refund-batches/${body.id}`
+    }
+    const cancelledBatch = await create()
+    expect((await request(`${cancelledBatch}/cancel`, { body: {} })).body).toMatchObject({ status: 'cancelled' })
+    const batch = await create()
+    await runMinute({})
+    await runMinute({})
+    expect((await request(cancelledBatch)).body).toMatchObject({ status: 'cancelled', requested: { orders: 0 } })
+    expect((await request(batch)).body).toMatchObject({
+      status: 'finished',
+      requested: { orders: 2 },
+      requests: [{ completed: 2, open: 0 }],
+    })
   })
 
   it('changes of passes wait, and Google hears of them once after the release', async () => {

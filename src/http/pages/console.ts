@@ -5,6 +5,8 @@ import type { AppContext, AppEnv } from '../env.ts'
 
 export interface ConsoleSettings {
   isDevelopment: boolean
+  /** Whether the service sends, posts and pays. */
+  outgoing: 'sending' | 'held'
   /** The OpenID Connect issuer at which the page signs people in, if there is one. */
   issuer: string | null
   /** The URL of files, whose images the page shows. */
@@ -14,6 +16,7 @@ export interface ConsoleSettings {
 /** Places of index.html that differ by answer and by service. */
 const nonceMark = '__NONCE__'
 const environmentMark = '__ENVIRONMENT__'
+const outgoingMark = '__OUTGOING__'
 
 const assets = '/console/assets/'
 const nonceBytes = 16
@@ -45,7 +48,10 @@ async function sendPage(c: AppContext, settings: ConsoleSettings): Promise<Respo
   if (!template.ok) throw notFound('The console is not built here. `npm run build:console` builds it.')
   const nonce = toHex(crypto.getRandomValues(new Uint8Array(nonceBytes)))
   const environment = settings.isDevelopment ? 'development' : 'production'
-  const page = (await template.text()).replaceAll(nonceMark, nonce).replaceAll(environmentMark, environment)
+  const page = (await template.text())
+    .replaceAll(nonceMark, nonce)
+    .replaceAll(environmentMark, environment)
+    .replaceAll(outgoingMark, settings.outgoing)
   return c.html(page, 200, {
     'cache-control': 'no-store',
     'content-security-policy': buildPolicy(origin, nonce, settings),

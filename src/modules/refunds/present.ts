@@ -11,6 +11,7 @@ import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentImages } from '../purchases/index.ts'
 import { type AllowedAction, approveRefundRequest, type RefundRequest } from './contract.ts'
+import { mayReject } from './decisions/reject.ts'
 import type { RefundDetailRow } from './queries.ts'
 
 type RequestWire = z.input<typeof RefundRequest>
@@ -38,7 +39,7 @@ function listAllowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
   const canBecome = (target: (typeof refundLifecycle.states)[number]) => refundLifecycle.allows(status, target)
   return [
     ...(canBecome('approved') ? (['approve'] as const) : []),
-    ...(canBecome('rejected') ? (['reject'] as const) : []),
+    ...(mayReject(ctx, row) ? (['reject'] as const) : []),
     ...(canBecome('cancelled') && row.requested_by === ctx.caller.id ? (['cancel'] as const) : []),
     ...(status === 'failed' ? (['retry'] as const) : []),
     ...(status === 'processing' && row.service === 'manual' ? (['settle'] as const) : []),

@@ -12,7 +12,7 @@ interface ComputedState extends WindowState {
 }
 
 /** A campaign that is held looks this often whether it is released. */
-const heldLookMs = 60_000
+const heldLookMs = 20_000
 
 /**
  * Decides when a campaign hands out chunks: not while it is paused or the operator holds all that goes out, and only in

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Burger,
   Group,
@@ -18,6 +19,7 @@ import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/rea
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { caller, storeLastEdition, useEditionId } from '../caller'
 import { forgetCalls } from '../calls'
+import { isOutgoingHeld } from '../environment'
 import { lazyDialog } from '../parts/lazy-dialog'
 import { Loaded } from '../parts/loaded'
 import { linkTo } from '../parts/record-link'
@@ -87,6 +89,7 @@ export function Shell() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
+        {isOutgoingHeld && <HeldNotice />}
         <Loaded query={person}>{() => <Outlet />}</Loaded>
       </AppShell.Main>
       <CallPanel isOpen={areCallsOpen} close={() => setCallsOpen(false)} />
@@ -94,6 +97,13 @@ export function Shell() {
     </AppShell>
   )
 }
+
+/** Says on every page that what people start here waits. */
+const HeldNotice = () => (
+  <Alert color="yellow" variant="outline" mb="md" title={words.common.held}>
+    {words.common.heldHint}
+  </Alert>
+)
 
 /** The editions by organisation. On another edition the same page opens, if it is a list. */
 function EditionSwitcher() {

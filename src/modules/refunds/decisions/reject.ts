@@ -3,6 +3,8 @@ import { commit } from '../../../db/commit.ts'
 import { refundRequests } from '../../../db/schema/refunds.ts'
 import { updateVersion } from '../../../db/write.ts'
 import { checkRefundTransition } from '../../../domain/refunds/refund-amounts.ts'
+import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
+import { isHeld } from '../../../domain/waiting.ts'
 import { openEditions } from '../../editions/index.ts'
 import {
   moveAmounts,
@@ -17,13 +19,21 @@ import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
 
 const status = 'rejected'
 
+/**
+ * True if the request can be rejected. An approved one can while payments are held, because no provider was called for it.
+ */
+export const mayReject = (
+  { config }: Pick<Ctx, 'config'>,
+  { status: current }: Pick<LoadedRefund, 'status'>,
+): boolean => refundLifecycle.allows(current, status) || (current === 'approved' && isHeld(config))
+
 /** Releases the amount and e-mails the reason to the customer, unless `notify_customer` is false. */
 export async function rejectRefundRequest(
   ctx: Ctx,
   refund: LoadedRefund,
   input: RejectInput,
 ): Promise<RefundDetailRow> {
-  checkRefundTransition(refund.status, status, status)
+  if (!mayReject(ctx, refund)) checkRefundTransition(refund.status, status, status)
   const now = ctx.now()
   const changes = {
     status: 'rejected' as const,
@@ -31,6 +41,9 @@ export async function rejectRefundRequest(
     notify_customer: input.notify_customer ?? refund.notify_customer,
     reviewed_by: ctx.caller.id,
     reviewed_at: now,
+    due_at: null,
+    waiting_reason: null,
+    waiting_since: null,
     modified_at: now,
   }
   const rejectedRefund = { ...refund, ...changes, version: refund.version + 1 }

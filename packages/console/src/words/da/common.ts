@@ -13,6 +13,9 @@ export const common: Words['common'] = {
   organization: 'Organisation',
   edition: 'Udgave',
   language: 'Sprog',
+  held: 'Lige nu bliver intet sendt, leveret eller udbetalt',
+  heldHint:
+    "Tjenestens driftsansvarlige holder det tilbage. E-mails, sms'er, webhooks og refusioner venter og går ud, når de frigives (OUTGOING=hold). Annullér inden da det, der ikke må gå ud.",
   lightScheme: 'Lyse farver',
   darkScheme: 'Mørke farver',
   signIn: 'Log ind',

@@ -11,6 +11,9 @@ export const common = {
   organization: 'Organisation',
   edition: 'Edition',
   language: 'Language',
+  held: 'Nothing is sent, posted or paid now',
+  heldHint:
+    'The operator of this service holds it. E-mails, text messages, webhooks and refunds wait, and go out once they are released (OUTGOING=hold). Cancel before that what must not go out.',
   lightScheme: 'Light colours',
   darkScheme: 'Dark colours',
   signIn: 'Sign in',

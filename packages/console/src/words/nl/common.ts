@@ -13,6 +13,9 @@ export const common: Words['common'] = {
   organization: 'Organisatie',
   edition: 'Editie',
   language: 'Taal',
+  held: 'Er wordt nu niets verzonden, afgeleverd of uitbetaald',
+  heldHint:
+    "De beheerder van deze dienst houdt het tegen. E-mails, sms'jes, webhooks en terugbetalingen wachten en gaan uit zodra ze worden vrijgegeven (OUTGOING=hold). Annuleer voor die tijd wat niet uit mag gaan.",
   lightScheme: 'Lichte kleuren',
   darkScheme: 'Donkere kleuren',
   signIn: 'Inloggen',

@@ -13,6 +13,9 @@ export const common: Words['common'] = {
   organization: 'Organizacja',
   edition: 'Edycja',
   language: 'Język',
+  held: 'Teraz nic nie jest wysyłane, dostarczane ani wypłacane',
+  heldHint:
+    'Operator usługi to wstrzymuje. E-maile, SMS-y, webhooki i zwroty czekają i wyjdą po zwolnieniu (OUTGOING=hold). Anuluj wcześniej to, co nie może wyjść.',
   lightScheme: 'Jasne kolory',
   darkScheme: 'Ciemne kolory',
   signIn: 'Zaloguj się',

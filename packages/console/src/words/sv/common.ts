@@ -13,6 +13,9 @@ export const common: Words['common'] = {
   organization: 'Organisation',
   edition: 'Upplaga',
   language: 'Språk',
+  held: 'Just nu skickas, levereras eller betalas ingenting ut',
+  heldHint:
+    'Tjänstens driftansvarige håller tillbaka det. E-post, sms, webhooks och återbetalningar väntar och går ut när de släpps (OUTGOING=hold). Avbryt innan dess det som inte får gå ut.',
   lightScheme: 'Ljusa färger',
   darkScheme: 'Mörka färger',
   signIn: 'Logga in',
