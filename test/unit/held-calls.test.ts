@@ -11,6 +11,7 @@ const decisions: Record<string, 'held' | 'goes on'> = {
   'email.domains.check': 'goes on',
   'sms.send': 'held',
   'webhookPost.post': 'held',
+  'alertPost.post': 'goes on',
   'payment.refund': 'held',
   'payment.lookUp': 'goes on',
   'payment.findRefund': 'goes on',
