@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorStatus } from '../domain/errors.ts'
+import { version } from '../domain/version.ts'
 import { completeDocument } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
@@ -40,7 +41,7 @@ export function openApiDocument(routers: readonly Router[]) {
     openapi: '3.1.0',
     info: {
       title: 'Event Commerce Management Service',
-      version: '1.0.0',
+      version,
       description,
       license: { name: 'MIT' },
     },

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { version } from '../../src/domain/version.ts'
 import { call, callWith } from '../support/api.ts'
 import { breakDatabase, createRefusingLimiter, recordSessions, watchDatabase } from '../support/bindings.ts'
 import { describeRefusal } from '../support/refusals.ts'
@@ -213,6 +214,7 @@ describe('a failure', () => {
   it('shows in the health of the service', async () => {
     expect((await call('/healthz', { token: null })).body).toMatchObject({
       status: 'ok',
+      version,
       database: 'reached',
       email: 'captured',
       sms: 'captured',

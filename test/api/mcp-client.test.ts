@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { exports } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
+import { version } from '../../src/domain/version.ts'
 import { get } from '../support/api.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -27,7 +28,7 @@ const readTexts = (result: Awaited<ReturnType<Client['callTool']>>): string[] =>
 it('the official client finds, reads and calls an operation', async () => {
   const { token } = world.people.OM
   const client = await connect(token)
-  expect(client.getServerVersion()?.name).toBe('event-commerce')
+  expect(client.getServerVersion()).toMatchObject({ name: 'event-commerce', version })
   expect(client.getInstructions()).toContain('search_operations')
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['search_operations', 'describe_operation', 'call_operation'])

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { operations, routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
@@ -22,6 +23,10 @@ interface Document {
   webhooks: Record<string, Record<string, DocumentedOperation>>
   components: { schemas: Record<string, Schema> }
 }
+
+it('the document has the version of the service', () => {
+  expect(openApiDocument(routers).info.version).toBe(manifest.version)
+})
 
 const text = JSON.stringify(openApiDocument(routers))
 const document = resolveShared(JSON.parse(text) as object) as Document

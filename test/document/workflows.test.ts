@@ -1,6 +1,7 @@
 import { parseYaml } from '@redocly/openapi-core'
 import { access, glob, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 
 interface Step {
   uses?: string
@@ -73,9 +74,6 @@ it('no text of a pull request reaches a shell, and no step keeps the credentials
 it('the workflow runs what stands in .ci, with the Node of the packages', async () => {
   expect(steps.map(({ run }) => run)).toContain('.ci/run')
   await access('.ci/run')
-  const { devDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    devDependencies: { node: string }
-  }
   const versions = steps.flatMap((step) => step.with?.['node-version'] ?? [])
-  expect(new Set(versions.map(String))).toEqual(new Set([devDependencies.node]))
+  expect(new Set(versions.map(String))).toEqual(new Set([manifest.dependencies.node]))
 })
