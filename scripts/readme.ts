@@ -88,7 +88,7 @@ const slices = readSliceImports(sources.map(({ path, text }) => [path, text]))
 await renewSection('docs/operations.md', 'operations', operationLists.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkList)
 await renewSection('docs/architecture.md', 'slices', drawSlices(slices))
-await renewSection('docs/deploying.md', 'settings', settingLists)
+await renewSection('docs/settings.md', 'settings', settingLists)
 await renewFile('.dev.vars.example', developmentFile)
 for (const [section, text] of Object.entries(buildCostSections)) await renewSection('docs/cost.md', section, text)
 

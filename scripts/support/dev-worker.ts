@@ -134,8 +134,10 @@ async function serve(persistFolder: string): Promise<boolean> {
   if (limit) setLimit(config, limit)
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config)
   const [database] = config.d1_databases
-  if (!database?.database_id) throw new Error('wrangler.toml has no database with an id.')
-  if (!migrate(persistFolder, database.database_id)) return false
+  if (!database) throw new Error('wrangler.toml has no database.')
+  // Wrangler and Miniflare name the local database like this too.
+  const databaseId = database.preview_database_id ?? database.database_id ?? database.binding
+  if (!migrate(persistFolder, databaseId)) return false
 
   const options = convertV4MiniflareOptions({
     host: '127.0.0.1',

@@ -62,8 +62,10 @@ function removeStaleLock(file: string, aside: string): void {
 
 const attempts = 5
 
-/** Locks the folder for other servers until the returned function is called or this process ends. */
-export function lockFolder(folder: string): () => void {
+const server = { name: 'server', advice: 'Stop that one, or set STATE_DIR to another folder.' }
+
+/** Locks the folder for other processes until the returned function is called or this process ends. */
+export function lockFolder(folder: string, user = server): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'lock.json')
   const ownLock = join(folder, `lock.${process.pid}.json`)
@@ -75,7 +77,7 @@ export function lockFolder(folder: string): () => void {
       const holder = readHolder(file)
       if ((holder && isAlive(holder)) || attempt === attempts)
         throw new Error(
-          `${folder} is in use by another server (process ${holder?.pid ?? 'unknown'}). Stop that one, or set STATE_DIR to another folder.`,
+          `${folder} is in use by another ${user.name} (process ${holder?.pid ?? 'unknown'}). ${user.advice}`,
         )
       removeStaleLock(file, `${ownLock}.stale`)
     }

@@ -18,8 +18,23 @@ export const isQueue = (name: string): name is KnownQueue => Object.hasOwn(maxAt
 
 const deadSuffix = '-dead'
 
-export const isDeadLetterQueue = (name: string): boolean => name.endsWith(deadSuffix)
+interface QueuePlace {
+  /** The name in wrangler.toml of the queue to which the messages were sent. */
+  queue: string
+  /** True if the messages were given up, and came over the dead-letter queue. */
+  isDead: boolean
+}
 
-/** The queue whose messages a dead-letter queue gets. */
-export const getSourceQueue = (name: string): string =>
-  isDeadLetterQueue(name) ? name.slice(0, -deadSuffix.length) : name
+/**
+ * Finds the queue of wrangler.toml that a name of the platform stands for. Installations beside the first have names such
+ * as `webhooks-staging` and `webhooks-dead-staging`.
+ */
+export function findQueue(platformName: string): QueuePlace {
+  const queue = Object.keys(maxAttempts).find((name) => `${platformName}-`.startsWith(`${name}-`))
+  if (queue !== undefined) {
+    const ending = `${platformName.slice(queue.length)}-`
+    return { queue, isDead: ending.startsWith(`${deadSuffix}-`) }
+  }
+  const isDead = platformName.endsWith(deadSuffix)
+  return { queue: isDead ? platformName.slice(0, -deadSuffix.length) : platformName, isDead }
+}

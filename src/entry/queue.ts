@@ -1,6 +1,6 @@
 import { waitUntil } from 'cloudflare:workers'
 import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
-import { getSourceQueue, isDeadLetterQueue, isQueue, maxAttempts } from '../domain/queues.ts'
+import { findQueue, isQueue, maxAttempts } from '../domain/queues.ts'
 import { describeError } from '../domain/text/error-text.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -58,11 +58,11 @@ async function dropUnknownMessages(job: JobCtx, queueName: string, messages: rea
   for (const message of messages) message.ack()
 }
 
-async function consume<Body>(job: JobCtx, batch: MessageBatch, consumer: Consumer<Body>): Promise<void> {
+async function consume<Body>(job: JobCtx, name: string, batch: MessageBatch, consumer: Consumer<Body>): Promise<void> {
   const isKnown = (message: Message): message is Message<Body> => consumer.isOwnMessage(message.body)
   const knownMessages = batch.messages.filter(isKnown)
   const unknownMessages = batch.messages.filter((message) => !isKnown(message))
-  await dropUnknownMessages(job, batch.queue, unknownMessages)
+  await dropUnknownMessages(job, name, unknownMessages)
   await consumer.handle(
     job,
     knownMessages.map(({ body }) => body),
@@ -78,15 +78,15 @@ const isLastAttempt = (queueName: string, { attempts }: Message): boolean =>
  * Retries messages after an error of their consumer. Those that were retried often enough are stored with the error. If
  * that fails too, the platform moves them to the dead-letter queue, without it.
  */
-async function retryOrRecord(job: JobCtx, batch: MessageBatch, error: unknown): Promise<void> {
+async function retryOrRecord(job: JobCtx, name: string, batch: MessageBatch, error: unknown): Promise<void> {
   logError(`queue:${batch.queue}`, error)
   const retry = (messages: readonly Message[]) => {
     for (const message of messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
   }
-  const lastAttempts = batch.messages.filter((message) => isLastAttempt(batch.queue, message))
+  const lastAttempts = batch.messages.filter((message) => isLastAttempt(name, message))
   retry(batch.messages.filter((message) => !lastAttempts.includes(message)))
   try {
-    await recordDeadMessages(job, batch.queue, readBodies(lastAttempts), describeError(error))
+    await recordDeadMessages(job, name, readBodies(lastAttempts), describeError(error))
     for (const message of lastAttempts) message.ack()
   } catch (recordError) {
     logError(`queue:${batch.queue}`, recordError)
@@ -96,16 +96,17 @@ async function retryOrRecord(job: JobCtx, batch: MessageBatch, error: unknown): 
 
 /** Handles one batch of a queue. If its consumer throws, the messages are retried later. */
 export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
-  if (isDeadLetterQueue(batch.queue)) {
-    await recordDeadMessages(job, getSourceQueue(batch.queue), readBodies(batch.messages), null)
+  const { queue: name, isDead } = findQueue(batch.queue)
+  if (isDead) {
+    await recordDeadMessages(job, name, readBodies(batch.messages), null)
     return batch.ackAll()
   }
   try {
-    const consumer = consumers[batch.queue as QueueName] as Consumer<unknown> | undefined
+    const consumer = consumers[name as QueueName] as Consumer<unknown> | undefined
     if (!consumer) throw new Error('no consumer for the messages of this queue')
-    await consume(job, batch, consumer)
+    await consume(job, name, batch, consumer)
   } catch (error) {
-    await retryOrRecord(job, batch, error)
+    await retryOrRecord(job, name, batch, error)
   }
 }
 

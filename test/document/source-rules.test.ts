@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isDeadLetterQueue, maxAttempts } from '../../src/domain/queues.ts'
+import { findQueue, maxAttempts } from '../../src/domain/queues.ts'
 import contract from '../contract/operations.json' with { type: 'json' }
 
 it('each operation of the contract is described by its name in test/api, or among the slow tests', async () => {
@@ -26,7 +26,7 @@ it('the last attempt of a message is the one after which the platform gives it u
     /^max_retries = (\d+)$/m.exec(text)?.[1],
   ])
   const attempts = retries.flatMap(([queue = '', count]) =>
-    isDeadLetterQueue(queue) ? [] : [[queue, Number(count) + 1]],
+    findQueue(queue).isDead ? [] : [[queue, Number(count) + 1]],
   )
   expect(Object.fromEntries(attempts)).toEqual(maxAttempts)
 })

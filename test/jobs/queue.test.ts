@@ -124,6 +124,24 @@ describe('the queue consumer', () => {
     expect(await deadBodies(mark)).toMatchObject([{ queue: 'webhooks', error: null }])
   })
 
+  it('consumes the queues of an installation beside the first, and stores their dead letters', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint)
+    const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
+    const { batch, result } = await take('webhooks-staging', [{ type: 'webhook.deliver', endpoint_id: endpoint.id }])
+    expect(result.explicitAcks).toEqual(batch.messages.map(({ id }) => id))
+    expect(posted).toHaveBeenCalledTimes(1)
+    posted.mockRestore()
+    const mark = crypto.randomUUID()
+    await take('campaign-events-dead-staging', [{ mark }])
+    expect(await deadBodies(mark)).toMatchObject([{ queue: 'campaign-events', error: null }])
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const other = crypto.randomUUID()
+    await take('webhooks-staging', [{ mark: other }])
+    expect(await deadBodies(other)).toMatchObject([{ queue: 'webhooks' }])
+    vi.restoreAllMocks()
+  })
+
   it('stores a message with the error of its consumer at the last attempt', async () => {
     const mark = crypto.randomUUID()
     const third = await failAt(3, /webhook_deliveries/, mark)

@@ -22,7 +22,7 @@ function formatSetting(name: SettingName): string {
   return `- ${[`\`${name}\`${label}: ${description}`, ...formatNeeds(name)].join(' ')}`
 }
 
-/** All settings by group, for docs/deploying.md. */
+/** All settings by group, for docs/settings.md. */
 export const settingLists = Object.entries(settingGroups)
   .flatMap(([group, title]) => [
     `### ${title}`,
@@ -48,7 +48,7 @@ function buildComment(text: string): string {
 /** The file .dev.vars.example, with the settings that have a value for development. */
 export const developmentFile = [
   `${buildComment('The variables of `npx wrangler dev`: cp .dev.vars.example .dev.vars. `npm start` does not read this file.')}
-# \`npm run readme\` writes it. All other settings: docs/deploying.md#configuration`,
+# \`npm run readme\` writes it. All other settings: docs/settings.md`,
   ...settingNames.flatMap((name) => {
     const { development, description } = getSetting(name)
     return development === undefined

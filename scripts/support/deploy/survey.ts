@@ -1,0 +1,159 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../paths.ts'
+import type { Installation } from './configuration.ts'
+import { type Platform, PlatformError } from './platform.ts'
+
+interface Queue {
+  queue_id: string
+  queue_name: string
+  consumers?: { script?: string; service?: string }[]
+}
+
+interface Binding {
+  name: string
+  type: string
+  text?: string
+}
+
+/** What an installation has at the platform. */
+export interface Survey {
+  /** Null if the account has no address at workers.dev. */
+  subdomain: string | null
+  hasWorker: boolean
+  /** The variables of the deployed Worker. */
+  variables: Record<string, string>
+  secretNames: string[]
+  databaseId: string | null
+  /** The names of the migrations that the database has. */
+  appliedMigrations: string[]
+  hasBucket: boolean
+  missingQueues: string[]
+  /** The hosts that lead to the Worker. */
+  hosts: string[]
+  /** True if the Worker answers at its address of workers.dev. */
+  isOnWorkersDev: boolean
+}
+
+const listMigrationFiles = (): string[] =>
+  readdirSync(join(root, 'migrations'))
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+
+export const listPendingMigrations = ({ appliedMigrations }: Survey): string[] =>
+  listMigrationFiles().filter((name) => !appliedMigrations.includes(name))
+
+/** Reads what exists. It changes nothing. */
+export async function surveyInstallation(
+  platform: Platform,
+  accountId: string,
+  installation: Installation,
+): Promise<Survey> {
+  const account = `/accounts/${accountId}`
+  const script = `${account}/workers/scripts/${installation.workerName}`
+  const [subdomain, settings, database, bucket, queues, domains] = await Promise.all([
+    platform.find<{ subdomain?: string }>(`${account}/workers/subdomain`),
+    platform.find<{ bindings?: Binding[] }>(`${script}/settings`),
+    surveyDatabase(platform, account, installation),
+    findBucket(platform, `${account}/r2/buckets/${installation.bucketName}`),
+    platform.list<Queue>(`${account}/queues?per_page=100`),
+    platform.call<{ hostname: string; service: string }[]>(
+      'GET',
+      `${account}/workers/domains?service=${installation.workerName}`,
+    ),
+  ])
+  const [secrets, workersDev] = settings
+    ? await Promise.all([
+        platform.call<{ name: string }[]>('GET', `${script}/secrets`),
+        platform.find<{ enabled: boolean }>(`${script}/subdomain`),
+      ])
+    : [[], null]
+  refuseQueuesOfOthers(queues, installation)
+  const names = queues.map((queue) => queue.queue_name)
+  return {
+    subdomain: subdomain?.subdomain ?? null,
+    hasWorker: settings !== null,
+    variables: readVariables(settings?.bindings ?? []),
+    secretNames: secrets.map(({ name }) => name),
+    ...database,
+    hasBucket: bucket,
+    missingQueues: installation.queueNames.filter((name) => !names.includes(name)),
+    hosts: domains.filter(({ service }) => service === installation.workerName).map(({ hostname }) => hostname),
+    isOnWorkersDev: workersDev?.enabled ?? false,
+  }
+}
+
+const readVariables = (bindings: readonly Binding[]): Record<string, string> =>
+  Object.fromEntries(bindings.filter(({ type }) => type === 'plain_text').map(({ name, text }) => [name, text ?? '']))
+
+async function findBucket(platform: Platform, path: string): Promise<boolean> {
+  try {
+    return (await platform.find(path)) !== null
+  } catch (error) {
+    const notEnabled = 10_042
+    if (error instanceof PlatformError && error.codes.includes(notEnabled))
+      throw new Error(
+        'R2 is not switched on for this account. Nothing was changed. Open "R2 Object Storage" in the dashboard, switch it on, and run the command again.',
+        { cause: error },
+      )
+    throw error
+  }
+}
+
+/** A queue has one consumer, so one that another Worker consumes cannot be used. */
+function refuseQueuesOfOthers(queues: readonly Queue[], { queueNames, workerName }: Installation): void {
+  const others = queues
+    .filter((queue) => queueNames.includes(queue.queue_name))
+    .flatMap((queue) =>
+      (queue.consumers ?? [])
+        .map(({ script, service }) => script ?? service)
+        .filter((name) => name !== undefined && name !== workerName)
+        .map((name) => `The queue ${queue.queue_name} belongs to the Worker ${name}.`),
+    )
+  if (others.length > 0)
+    throw new Error(
+      `${others.join('\n')}\nNothing was changed. Names of queues are shared by all Workers of an account. Choose an environment, which gives all names an ending of its own: npm run deploy -- --env events`,
+    )
+}
+
+interface Rows {
+  results: Record<string, unknown>[]
+}
+
+async function surveyDatabase(
+  platform: Platform,
+  account: string,
+  { databaseName, file }: Installation,
+): Promise<Pick<Survey, 'databaseId' | 'appliedMigrations'>> {
+  const databases = await platform.list<{ uuid: string; name: string }>(
+    `${account}/d1/database?per_page=100&name=${encodeURIComponent(databaseName)}`,
+  )
+  const databaseId = file.d1_databases[0]?.database_id ?? databases.find(({ name }) => name === databaseName)?.uuid
+  if (!databaseId) return { databaseId: null, appliedMigrations: [] }
+  const read = async (sql: string): Promise<string[]> => {
+    const [rows] = await platform.call<Rows[]>('POST', `${account}/d1/database/${databaseId}/query`, { sql })
+    return rows?.results.map(({ name }) => String(name)) ?? []
+  }
+  const tables = await read(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name not like '\\_cf%' escape '\\'",
+  )
+  const appliedMigrations = tables.includes('d1_migrations')
+    ? await read('select name from d1_migrations order by id')
+    : []
+  refuseOtherDatabase(databaseName, tables, appliedMigrations)
+  return { databaseId, appliedMigrations }
+}
+
+function refuseOtherDatabase(name: string, tables: readonly string[], applied: readonly string[]): void {
+  const files = listMigrationFiles()
+  const others = applied.filter((migration) => !files.includes(migration))
+  const advice = 'Nothing was changed.'
+  if (others.length > 0)
+    throw new Error(
+      `The database ${name} has migrations that are not here: ${others.slice(0, 3).join(', ')}. ${advice} It belongs to a later version of the service, or to something else. Deploy that version or a later one, or choose an environment with names of its own: npm run deploy -- --env events`,
+    )
+  if (applied.length === 0 && tables.some((table) => table !== 'd1_migrations'))
+    throw new Error(
+      `The database ${name} has tables of something else, such as ${tables.slice(0, 3).join(', ')}. ${advice} Rename or delete it, or choose an environment with names of its own: npm run deploy -- --env events`,
+    )
+}
