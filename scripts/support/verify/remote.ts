@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import { unstable_readConfig } from 'wrangler'
-import { root, wranglerProgram } from '../paths.ts'
+import { describeInstallation, firstEnvironment } from '../deploy/configuration.ts'
+import { wranglerProgram } from '../paths.ts'
 import { startNode } from '../processes.ts'
 import { type ReadObjects, readObjectsByApi } from './campaigns.ts'
 import type { ListKeys } from './files.ts'
@@ -17,9 +16,9 @@ interface Outcome<Row> {
 }
 
 /** Runs one statement by Wrangler, with the login or the token that Wrangler uses. */
-function createWranglerQuery(environment: readonly string[]): Query {
+function createWranglerQuery(configuration: readonly string[]): Query {
   return async function query<Row>(sql: string) {
-    const args = [wranglerProgram, 'd1', 'execute', 'DB', '--remote', ...environment, '--json', '--command', sql]
+    const args = [wranglerProgram, 'd1', 'execute', 'DB', '--remote', ...configuration, '--json', '--command', sql]
     let output = ''
     const { code } = await startNode(args, {
       env: { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false' },
@@ -66,18 +65,14 @@ const readService = (url: string, token: string): ReadObjects =>
     return { status: response.status, body: (await response.json()) as { count: number } }
   })
 
-/** Opens the database of wrangler.toml at Cloudflare. */
+/** Opens the database of an installation at Cloudflare. Others than the first have a configuration of their own. */
 export function openRemote(environment: string | undefined) {
   const { PUBLIC_URL, ROOT_TOKEN } = process.env
-  const config = unstable_readConfig({
-    config: join(root, 'wrangler.toml'),
-    ...(environment ? { env: environment } : {}),
-  })
-  const bucket = config.r2_buckets.find(({ binding }: { binding: string }) => binding === 'FILES')?.bucket_name ?? ''
+  const { bucketName, configFile } = describeInstallation(environment ?? firstEnvironment)
   return {
-    query: createWranglerQuery(environment === undefined ? [] : ['--env', environment]),
+    query: createWranglerQuery(environment === undefined ? [] : ['--config', configFile]),
     size: rowsAtOnce,
-    files: createBucketList(bucket, process.env),
+    files: createBucketList(bucketName, process.env),
     readObjects: PUBLIC_URL && ROOT_TOKEN ? readService(PUBLIC_URL, ROOT_TOKEN) : noObjects,
   }
 }
