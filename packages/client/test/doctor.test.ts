@@ -100,6 +100,14 @@ describe('the checks of ecm doctor', () => {
     expect(checks).toMatchObject([{ status: 'fault', remedy: expect.stringContaining(remedy) as unknown }])
   })
 
+  it('warn of background work that does not run, and go on', async () => {
+    const checks = await examine({ '/healthz': json(503, { status: 'late', email: 'configured', sms: 'configured' }) })
+    expect(find(checks, 'address')).toMatchObject([
+      { status: 'warning', remedy: expect.stringContaining('late sweeps') },
+    ])
+    expect(find(checks, 'roles')).toMatchObject([{ status: 'ok' }])
+  })
+
   it('find endpoints that the service switched off, and not those that a person switched off', async () => {
     const disabled = (reason: string) => ({
       '/v1/webhooks': page({ id: 'whk_1', is_active: false, failing_since: null, disabled_at: '2026-01-01T00:00:00Z' }),

@@ -23,7 +23,9 @@ export function SystemStatus() {
     <Loaded query={status}>
       {(data) => {
         const failingSweeps = data.sweeps.filter(({ failing_since }) => failing_since !== null)
-        const problems = failingSweeps.length + data.failing_services.length + data.dead_messages.length
+        const otherAlarms = data.alarms.filter(({ kind }) => kind === 'sweeps_late' || kind === 'database_full')
+        const problems =
+          failingSweeps.length + data.failing_services.length + data.dead_messages.length + otherAlarms.length
         return (
           <Stack gap="md">
             <Heading
@@ -36,6 +38,7 @@ export function SystemStatus() {
               }
             />
             <SystemTabs />
+            {data.alarms.length > 0 && <Alarms alarms={data.alarms} />}
             <Figures status={data} failingSweeps={failingSweeps.length} />
             {data.failing_services.length > 0 && <FailingServices services={data.failing_services} />}
             {data.dead_messages.length > 0 && <DeadQueues queues={data.dead_messages} />}
@@ -88,6 +91,75 @@ function Figures({ status, failingSweeps }: { status: SystemStatusData; failingS
     </SimpleGrid>
   )
 }
+
+type Alarm = SystemStatusData['alarms'][number]
+
+function AlarmSubject({ alarm: { kind, subject, resource_id } }: { alarm: Alarm }) {
+  const service =
+    kind === 'provider_failing' && subject !== null ? (t.services as Record<string, string>)[subject] : null
+  return (
+    <>
+      {t.alarmKinds[kind]}
+      {service && `: ${service}`}
+      {[service ? null : subject, resource_id].map(
+        (name) =>
+          name !== null && (
+            <Text key={name} size="xs" c="dimmed" ff="monospace">
+              {name}
+            </Text>
+          ),
+      )}
+    </>
+  )
+}
+
+/** Says whether the operator was told, where a receiver of alarms is set. */
+const AlarmNotice = ({ alarm: { notified_at, notification_error } }: { alarm: Alarm }) =>
+  notification_error === null ? (
+    notified_at === null ? (
+      '–'
+    ) : (
+      <Time at={notified_at} age />
+    )
+  ) : (
+    <Status tone="bad" label={t.notPosted} />
+  )
+
+const Alarms = ({ alarms }: { alarms: Alarm[] }) => (
+  <Section title={t.alarms} hint={t.alarmsHint}>
+    <ScrollTable label={`${t.alarms}: ${t.table}`} width={640}>
+      <Head labels={[t.alarm, t.reason, t.action, t.since, t.posted]} />
+      <Table.Tbody>
+        {alarms.map((alarm) => (
+          <Table.Tr
+            key={`${alarm.kind} ${alarm.subject} ${alarm.resource_id} ${alarm.ended_at}`}
+            c={alarm.is_present ? undefined : 'dimmed'}
+          >
+            <Table.Td>
+              <AlarmSubject alarm={alarm} />
+            </Table.Td>
+            <Table.Td className="break">
+              {alarm.message}
+              {!alarm.is_present && <Text size="xs">{alarm.ended_at === null ? t.alarmAbsent : t.alarmEnded}</Text>}
+            </Table.Td>
+            <Table.Td className="break">{t.alarmActions[alarm.kind]}</Table.Td>
+            <Table.Td>
+              <Time at={alarm.since} age />
+            </Table.Td>
+            <Table.Td className="break">
+              <AlarmNotice alarm={alarm} />
+              {alarm.notification_error !== null && (
+                <Text size="xs" c="dimmed">
+                  {alarm.notification_error}
+                </Text>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  </Section>
+)
 
 const Head = ({ labels }: { labels: readonly string[] }) => (
   <Table.Thead>
