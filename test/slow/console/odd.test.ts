@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../../scripts/support/client.ts'
 import { cancelledTotal, createLargeEdition, numberAt } from '../../support/console/many-orders.ts'
-import { useConsole, waitForContent } from '../../support/console/pages.ts'
+import { expectAccessible, useConsole, waitForContent } from '../../support/console/pages.ts'
 
 const browser = useConsole()
 const { service } = browser
@@ -182,5 +182,26 @@ describe('an edition with 100,000 orders', () => {
     await page.getByRole('combobox', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'Cancelled' }).click()
     await page.getByText(`${cancelledTotal.toLocaleString('en-GB')} orders`, { exact: true }).waitFor()
+  })
+})
+
+describe('a service that holds everything that goes out', () => {
+  it('says so on each page', async () => {
+    const page = await browser.openPage('/system', { as: 'root' })
+    await waitForContent(page)
+    const notice = page.getByRole('alert').filter({ hasText: 'OUTGOING=hold' })
+    expect(await notice.count()).toBe(0)
+    await page.route(/\/console\b/, async (route) => {
+      if (route.request().resourceType() !== 'document') return route.fallback()
+      const response = await route.fetch()
+      const body = (await response.text()).replace('content="sending"', 'content="held"')
+      await route.fulfill({ response, body })
+    })
+    for (const path of ['/system', '/']) {
+      await page.goto(`/console${path}`)
+      await waitForContent(page)
+      await notice.getByText('Nothing is sent, posted or paid now').waitFor()
+      await expectAccessible(page, path)
+    }
   })
 })
