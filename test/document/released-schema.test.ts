@@ -8,6 +8,7 @@ import {
 import { findFaults, listUnusedNames } from '../../scripts/support/schema/compatible.ts'
 import { readShape } from '../../scripts/support/schema/read-shape.ts'
 import { readMigrations } from '../../scripts/support/schema/read-tables.ts'
+import { createTables } from '../../src/objects/campaign/schema.ts'
 
 const [migrations, releases] = await Promise.all([readMigrations(), listReleases()])
 const lastRelease = releases.at(-1)!
@@ -36,6 +37,37 @@ describe('the migrations', () => {
     const faults = findFaults(readShape(before), readShape(after))
     const remaining = faults.filter(({ name, isRemoval }) => !(isRemoval && unusedNames.has(name)))
     expect(remaining.map(({ message }) => message)).toEqual([])
+  })
+})
+
+describe('the migrations since the last release', () => {
+  it('have names that say their order, each its own number', () => {
+    const names = migrations.map(({ name }) => name)
+    expect(names.filter((name) => !/^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toEqual([])
+    expect(new Set(names.map((name) => name.slice(0, 4))).size).toBe(names.length)
+  })
+
+  it('have nothing that D1 refuses or ignores in the transaction of a migration', () => {
+    const statements =
+      /^ *(?:begin(?: transaction)?;|commit|rollback|savepoint|vacuum|attach|pragma (?!defer_foreign_keys))/im
+    expect(pendingMigrations.filter(({ text }) => statements.test(text)).map(({ name }) => name)).toEqual([])
+  })
+})
+
+describe('the object of a campaign', () => {
+  const open = (...sources: ((database: DatabaseSync) => void)[]) => {
+    const database = new DatabaseSync(':memory:')
+    for (const source of sources) source(database)
+    return readShape(database)
+  }
+  const createReleased = (database: DatabaseSync) => database.exec(lastRelease.campaign_tables)
+
+  it('has all tables and columns of this version also when an earlier release began it', () => {
+    expect(open(createReleased, createTables)).toEqual(open(createTables))
+  })
+
+  it('still works with the version before, if that one is deployed again', () => {
+    expect(findFaults(open(createReleased), open(createTables)).map(({ message }) => message)).toEqual([])
   })
 })
 

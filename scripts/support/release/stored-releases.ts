@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { createTables } from '../../../src/objects/campaign/schema.ts'
 import { root } from '../paths.ts'
 import type { Migration } from '../schema/read-tables.ts'
 import { compareVersions } from './versions.ts'
@@ -11,6 +12,8 @@ export interface StoredRelease {
   version: string
   /** The SHA-256 of each migration by its name. */
   migrations: Record<string, string>
+  /** What creates the tables in the object of a campaign. */
+  campaign_tables: string
 }
 
 const folder = join(root, 'releases')
@@ -18,9 +21,16 @@ const dataSuffix = '.sqlite.gz'
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+function readCampaignTables(): string {
+  let text = ''
+  createTables({ exec: (query) => (text += query) })
+  return text
+}
+
 export const describeRelease = (version: string, migrations: readonly Migration[]): StoredRelease => ({
   version,
   migrations: Object.fromEntries(migrations.map(({ name, text }) => [name, hash(text)])),
+  campaign_tables: readCampaignTables(),
 })
 
 /** Lists the stored releases, from the first to the last. */

@@ -29,7 +29,7 @@ import type { Channel } from '../../domain/messaging/messaging.ts'
 import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
 import { type LinkClick, LinkStore } from './link-store.ts'
-import { type CampaignRecord, quoteRecipientState, schema, type ObjectStorage } from './schema.ts'
+import { type CampaignRecord, createTables, quoteRecipientState, type ObjectStorage } from './schema.ts'
 import { addToMinute, type MinuteChanges, moveToMinute, TimelineStore } from './timeline-store.ts'
 
 type SentOutcome = { n: number } & Extract<RecipientOutcome, { to: 'sent' }>
@@ -101,7 +101,7 @@ export class RecipientStore {
   }
 
   createTables(): void {
-    this.#sql.exec(schema)
+    createTables(this.#sql)
   }
 
   transaction<T>(block: () => T): T {

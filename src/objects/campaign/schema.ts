@@ -27,7 +27,7 @@ export const quoteRecipientState = (state: RecipientState): string => `'${state}
  * `minutes` counts what the stamps of recipients say by minute since 1970. `link_clicks` has the times of a recipient's
  * clicks, by which a repeated event is recognised, and `link_counts` adds them up.
  */
-export const schema = `
+const schema = `
 create table if not exists record (
   singleton integer primary key check (singleton = 1),
   campaign_id text not null,
@@ -114,6 +114,9 @@ create table if not exists engagement_changes (
   number integer primary key,
   members text not null
 ) strict;`
+
+/** Creates the tables, also where an object of an earlier release has only some of them. */
+export const createTables = (sql: { exec: (query: string) => unknown }): void => void sql.exec(schema)
 
 /** `Wait` says why a campaign in status `sending` waits for its provider. */
 export interface CampaignRecord extends Counters, Wait, WindowWait {
