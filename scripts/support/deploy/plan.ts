@@ -2,7 +2,7 @@ import type { AddressPlan } from './address.ts'
 import type { Installation } from './configuration.ts'
 import type { Account } from './platform.ts'
 import { getSecretsPath, type SecretsPlan } from './secrets.ts'
-import { listPendingMigrations, type Survey } from './survey.ts'
+import { listLaterMigrations, listPendingMigrations, type Survey } from './survey.ts'
 import type { Variables } from './variables.ts'
 
 export interface Plan {
@@ -47,8 +47,10 @@ function describeSecrets({ secrets, installation }: Plan): string[] {
 
 function describeDatabase({ survey, installation }: Plan): string {
   const pending = listPendingMigrations(survey)
+  const later = listLaterMigrations(survey)
   const tables = pending.length === 0 ? 'no migrations are due' : `apply ${pending.length} migrations`
-  return `${installation.databaseName}: ${survey.databaseId ? 'exists' : 'create'}, ${tables}`
+  const back = later.length === 0 ? '' : `, ${describeList(later)} of a later version stay`
+  return `${installation.databaseName}: ${survey.databaseId ? 'exists' : 'create'}, ${tables}${back}`
 }
 
 function describeBucket({ survey, installation }: Plan): string {

@@ -23,11 +23,14 @@ export function createQuestions(
   const canAsk = input.isTTY === true && output.isTTY === true
 
   async function read(question: string, isSecret: boolean): Promise<string> {
-    output.write(question)
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+    if (isSecret) output.write(question)
     const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true })
+    const interrupted = new Promise<never>((_resolve, reject) =>
+      lines.once('SIGINT', () => reject(new Error('Interrupted. Run the command again to go on.'))),
+    )
     try {
-      return (await lines.question(isSecret ? '' : ' ')).trim()
+      return (await Promise.race([lines.question(isSecret ? '' : question), interrupted])).trim()
     } finally {
       lines.close()
       if (isSecret) output.write('\n')
@@ -37,8 +40,8 @@ export function createQuestions(
   return {
     canAsk,
     ask: async (question, standard = '') =>
-      (await read(standard ? `${question} [${standard}]:` : `${question}:`, false)) || standard,
+      (await read(standard ? `${question} [${standard}]: ` : `${question}: `, false)) || standard,
     askSecret: (question) => read(`${question}: `, true),
-    confirm: async (question) => ['y', 'yes'].includes((await read(`${question} [y/N]`, false)).toLowerCase()),
+    confirm: async (question) => ['y', 'yes'].includes((await read(`${question} [y/N] `, false)).toLowerCase()),
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, createClient, type Page } from '../client.ts'
+import { ApiError, type Client, createClient, type Page } from '../client.ts'
 import type { Installation } from './configuration.ts'
 import type { Questions } from './questions.ts'
 import { getSecretsPath, readSecrets } from './secrets.ts'
@@ -87,6 +87,12 @@ export async function addFirstOrganization(
     return
   }
   const client = createClient(publicUrl, token)
+  if (!(await isSuperuser(client))) {
+    console.log(
+      `The Worker has another ROOT_TOKEN than ${getSecretsPath(installation)}, so organisations are left as they are. Write the one that you set into the file.`,
+    )
+    return
+  }
   const organization = await findFirstOrganization(client, firstAdmin, questions)
   if (!organization) return
   const email = firstAdmin.adminEmail ?? (questions.canAsk ? await questions.ask('E-mail address of its admin') : '')
@@ -101,6 +107,16 @@ export async function addFirstOrganization(
     'deploy-first-admin',
   )
   await printSignInLink(client, member)
+}
+
+async function isSuperuser(client: Client): Promise<boolean> {
+  try {
+    await client.get(`/v1/organizations?${pageOfOne}`)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.problem.status === 401) return false
+    throw error
+  }
 }
 
 /** Returns the organisation that has no members yet. Null if all are complete, or if none is wanted. */

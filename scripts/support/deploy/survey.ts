@@ -40,6 +40,10 @@ const listMigrationFiles = (): string[] =>
     .filter((name) => name.endsWith('.sql'))
     .toSorted()
 
+/** Lists the migrations of a later version, which stay when an earlier one is deployed again. */
+export const listLaterMigrations = ({ appliedMigrations }: Survey): string[] =>
+  appliedMigrations.filter((name) => !listMigrationFiles().includes(name))
+
 export const listPendingMigrations = ({ appliedMigrations }: Survey): string[] =>
   listMigrationFiles().filter((name) => !appliedMigrations.includes(name))
 
@@ -144,13 +148,18 @@ async function surveyDatabase(
   return { databaseId, appliedMigrations }
 }
 
+/** True if a later version migrated the database. The version before runs on its tables. */
+const isLaterVersion = (applied: readonly string[], files: readonly string[]): boolean =>
+  files.every((name) => applied.includes(name)) &&
+  applied.every((name) => files.includes(name) || name > (files.at(-1) ?? ''))
+
 function refuseOtherDatabase(name: string, tables: readonly string[], applied: readonly string[]): void {
   const files = listMigrationFiles()
-  const others = applied.filter((migration) => !files.includes(migration))
+  const others = isLaterVersion(applied, files) ? [] : applied.filter((migration) => !files.includes(migration))
   const advice = 'Nothing was changed.'
   if (others.length > 0)
     throw new Error(
-      `The database ${name} has migrations that are not here: ${others.slice(0, 3).join(', ')}. ${advice} It belongs to a later version of the service, or to something else. Deploy that version or a later one, or choose an environment with names of its own: npm run deploy -- --env events`,
+      `The database ${name} has migrations that are not here: ${others.slice(0, 3).join(', ')}. ${advice} It belongs to something else, or to a version of the service from which this one cannot be reached. Choose an environment with names of its own: npm run deploy -- --env events`,
     )
   if (applied.length === 0 && tables.some((table) => table !== 'd1_migrations'))
     throw new Error(

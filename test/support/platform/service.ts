@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import packageFile from '../../../package.json' with { type: 'json' }
 import { type Call, RawAnswer, readJson } from './answers.ts'
 import { makeId, type Organization, type PlatformState, type PlatformWorker } from './state.ts'
 
@@ -31,7 +32,8 @@ export function answerAsService(state: PlatformState, host: string, path: string
   if (readText(worker, 'ROOT_TOKEN') === '')
     return new RawAnswer(500, { error: 'The Worker serves without its secrets.' })
   if (countTables(state, worker) === 0) return new RawAnswer(503, { status: 'unavailable' })
-  if (path === '/healthz') return new RawAnswer(200, { status: 'ok', database: 'reached' })
+  if (path === '/healthz')
+    return new RawAnswer(200, { status: 'ok', database: 'reached', version: packageFile.version })
   if (call.headers.get('authorization') !== `Bearer ${readText(worker, 'ROOT_TOKEN')}`)
     return new RawAnswer(401, { error: 'wrong token' })
   const organizations = state.organizations.get(name ?? '') ?? []

@@ -1,0 +1,368 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { attachHost, choosePublicUrl, planAddress } from '../../scripts/support/deploy/address.ts'
+import { describeInstallation, type Installation } from '../../scripts/support/deploy/configuration.ts'
+import { chooseAccount, createPlatform } from '../../scripts/support/deploy/platform.ts'
+import { createQuestions } from '../../scripts/support/deploy/questions.ts'
+import { planSecrets, readSecrets, storeSecrets } from '../../scripts/support/deploy/secrets.ts'
+import { addFirstOrganization, makeSignInLink, waitForHealth } from '../../scripts/support/deploy/service.ts'
+import { listLaterMigrations, listPendingMigrations, surveyInstallation } from '../../scripts/support/deploy/survey.ts'
+import { joinVariables, parseAssignments, readFileVariables } from '../../scripts/support/deploy/variables.ts'
+import { findQueue, maxAttempts } from '../../src/domain/queues.ts'
+import { type Platform, startPlatform } from '../support/platform/server.ts'
+import { addDatabase, addQueue } from '../support/platform/state.ts'
+
+let standIn: Platform
+let folder: string
+let installation: Installation
+const accountId = 'a'.repeat(32)
+
+beforeEach(async () => {
+  standIn = await startPlatform()
+  folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+  vi.stubEnv('CLOUDFLARE_API_BASE_URL', standIn.url)
+  vi.stubEnv('CLOUDFLARE_ACCOUNT_ID', '')
+  vi.stubEnv('DEPLOY_FOLDER', folder)
+  installation = describeInstallation('production')
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+  await standIn.stop()
+})
+
+const connect = (token = standIn.state.token) => createPlatform({ authorization: `Bearer ${token}` })
+const survey = (place = installation) => surveyInstallation(connect(), accountId, place)
+
+describe('the names of an installation', () => {
+  it('end with the environment, except in production', () => {
+    expect(installation).toMatchObject({ workerName: 'event-commerce', bucketName: 'event-commerce-files' })
+    const staging = describeInstallation('staging')
+    expect(staging).toMatchObject({ workerName: 'event-commerce-staging', databaseName: 'event-commerce-staging' })
+    expect(staging.queueNames).toEqual(installation.queueNames.map((name) => `${name}-staging`))
+    expect(installation.queueNames).toHaveLength(2 * Object.keys(maxAttempts).length)
+  })
+
+  it('lead the Worker from each queue to its consumer, in every environment', () => {
+    for (const environment of ['production', 'staging', 'a', 'events', 'x-dead', 'campaigns', 'v2'])
+      for (const [index, name] of describeInstallation(environment).queueNames.entries()) {
+        const base = installation.queueNames[index] ?? ''
+        expect([name, findQueue(name)]).toEqual([
+          name,
+          { queue: base.replace(/-dead$/, ''), isDead: base.endsWith('-dead') },
+        ])
+      }
+  })
+
+  it.for(['', 'dead', 'dead-letters', 'Staging', 'a_b', '../x', 'staging-', '1st', 'x'.repeat(21)])(
+    'cannot end with "%s"',
+    (environment) => expect(() => describeInstallation(environment)).toThrow('cannot be the name of an environment'),
+  )
+
+  it('give each environment rate limits of its own', () => {
+    const list = (environment: string) =>
+      describeInstallation(environment).file.ratelimits.map(({ namespace_id }) => namespace_id)
+    const all = ['production', 'staging', 'test'].flatMap(list)
+    expect(new Set(all).size).toBe(all.length)
+    expect(list('staging')).toEqual(list('staging'))
+    for (const id of all) expect(Number(id)).toBeLessThan(2 ** 31)
+  })
+})
+
+describe('the account', () => {
+  it('is the only one of the credentials, or the one that is named', async () => {
+    expect(await chooseAccount(connect(), undefined)).toEqual({ id: accountId, name: 'Acme' })
+    standIn.state.accounts.push({ id: 'b'.repeat(32), name: 'Bolt' })
+    await expect(chooseAccount(connect(), undefined)).rejects.toThrow(`CLOUDFLARE_ACCOUNT_ID=${'b'.repeat(32)}   Bolt`)
+    expect(await chooseAccount(connect(), 'b'.repeat(32))).toMatchObject({ name: 'Bolt' })
+    vi.stubEnv('CLOUDFLARE_ACCOUNT_ID', accountId)
+    expect(await chooseAccount(connect(), 'b'.repeat(32))).toMatchObject({ name: 'Acme' })
+  })
+
+  it('needs credentials that the platform accepts', async () => {
+    await expect(chooseAccount(connect('wrong'), undefined)).rejects.toThrow(/does not accept.*\n.*wrangler login/)
+  })
+})
+
+describe('what somebody made by hand', () => {
+  it('is found and used', async () => {
+    addQueue(standIn.state, 'emails')
+    standIn.state.buckets.add('event-commerce-files')
+    addDatabase(standIn.state, 'event-commerce-copy')
+    const { uuid } = addDatabase(standIn.state, 'event-commerce')
+    const state = await survey()
+    expect(state).toMatchObject({ hasWorker: false, hasBucket: true, databaseId: uuid, secretNames: [], hosts: [] })
+    expect(state.missingQueues).toEqual(installation.queueNames.filter((name) => name !== 'emails'))
+    expect(standIn.changes).toEqual([])
+  })
+
+  it('is refused when a queue belongs to another Worker', async () => {
+    const queue = addQueue(standIn.state, 'emails')
+    queue.consumers.push({ consumer_id: '1', type: 'worker', script: 'shop', settings: {} })
+    await expect(survey()).rejects.toThrow('The queue emails belongs to the Worker shop.')
+    await survey(describeInstallation('events'))
+  })
+
+  it('is refused when the database has tables or migrations of something else', async () => {
+    const { database } = addDatabase(standIn.state, 'event-commerce')
+    database.exec('create table posts (id integer)')
+    await expect(survey()).rejects.toThrow('has tables of something else, such as posts. Nothing was changed.')
+    database.exec(
+      "create table d1_migrations (id integer primary key, name text); insert into d1_migrations (name) values ('0001_blog.sql')",
+    )
+    await expect(survey()).rejects.toThrow('has migrations that are not here: 0001_blog.sql')
+  })
+
+  it('may be the database of a later version, to which an earlier one goes back', async () => {
+    const { database } = addDatabase(standIn.state, 'event-commerce')
+    const empty = { appliedMigrations: [] } as unknown as Awaited<ReturnType<typeof survey>>
+    database.exec('create table d1_migrations (id integer primary key, name text)')
+    const add = database.prepare('insert into d1_migrations (name) values (?)')
+    for (const name of listPendingMigrations(empty)) add.run(name)
+    add.run('9999_add_something.sql')
+    const state = await survey()
+    expect(listPendingMigrations(state)).toEqual([])
+    expect(listLaterMigrations(state)).toEqual(['9999_add_something.sql'])
+  })
+})
+
+describe('the address', () => {
+  const silent = { canAsk: false, ask: async () => '', askSecret: async () => '', confirm: async () => false }
+  const plan = async (PUBLIC_URL: string, FILES_URL = '') =>
+    planAddress(connect(), accountId, installation, { variables: { PUBLIC_URL, FILES_URL }, survey: await survey() })
+
+  it('is that of workers.dev where none is set', async () => {
+    expect(await choosePublicUrl(installation, {}, await survey(), silent)).toBe(
+      'https://event-commerce.acme.workers.dev',
+    )
+    expect(await plan('https://event-commerce.acme.workers.dev')).toEqual({ newSubdomain: null, newHosts: [] })
+    await expect(plan('https://event-commerce.other.workers.dev')).rejects.toThrow('cannot have the address')
+  })
+
+  it('registers the subdomain that it names, where the account has none', async () => {
+    standIn.state.subdomain = null
+    await expect(choosePublicUrl(installation, {}, await survey(), silent)).rejects.toThrow('needs an address')
+    expect(await plan('https://event-commerce.nordlys.workers.dev')).toEqual({ newSubdomain: 'nordlys', newHosts: [] })
+    await expect(plan('https://shop.nordlys.workers.dev')).rejects.toThrow('<name of the account>')
+  })
+
+  it('is attached once, and is taken from no other Worker', async () => {
+    expect(await plan('https://events.example.com', 'https://files.example.com')).toEqual({
+      newSubdomain: null,
+      newHosts: ['events.example.com', 'files.example.com'],
+    })
+    standIn.state.domains.set('events.example.com', 'event-commerce')
+    expect(await plan('https://events.example.com')).toMatchObject({ newHosts: [] })
+    standIn.state.domains.set('events.example.com', 'shop')
+    await expect(plan('https://events.example.com')).rejects.toThrow('leads to the Worker shop')
+    await expect(plan('https://events.example.org')).rejects.toThrow('No domain of this account contains')
+    expect(standIn.changes).toEqual([])
+  })
+
+  it('is left to the routes of wrangler.toml', async () => {
+    installation.file.routes = [{ pattern: 'events.example.org', custom_domain: true }]
+    expect(await plan('https://events.example.org')).toEqual({ newSubdomain: null, newHosts: [] })
+  })
+})
+
+describe('the deployed service', () => {
+  const publicUrl = 'https://event-commerce.acme.workers.dev'
+  const noQuestions = createQuestions({ input: new PassThrough(), output: new PassThrough() })
+  const firstAdmin = { organization: 'Nordlys', adminName: 'Ida Holm', adminEmail: 'ida@example.com' }
+  let output: string
+
+  const addFirst = () => addFirstOrganization(installation, publicUrl, firstAdmin, noQuestions)
+  const listOrganizations = () => standIn.state.organizations.get('event-commerce') ?? []
+
+  beforeEach(async () => {
+    const send = globalThis.fetch
+    vi.stubGlobal('fetch', (input: URL | string, init?: RequestInit) => {
+      const url = new URL(input)
+      if (url.protocol !== 'https:') return send(url, init)
+      return send(`${standIn.url}/services/${url.host}${url.pathname}${url.search}`, init)
+    })
+    output = ''
+    vi.spyOn(console, 'log').mockImplementation((text: string) => void (output += `${text}\n`))
+    const { uuid, database } = addDatabase(standIn.state, 'event-commerce')
+    database.exec('create table organizations (id text)')
+    standIn.state.workers.set('event-commerce', {
+      tag: '1',
+      migrationTag: null,
+      bindings: [
+        { name: 'DB', type: 'd1', id: uuid },
+        { name: 'ROOT_TOKEN', type: 'secret_text', text: 'root-token' },
+        { name: 'PUBLIC_URL', type: 'plain_text', text: publicUrl },
+      ],
+      modules: [],
+      assets: true,
+      isOnWorkersDev: true,
+      schedules: [],
+      versions: 1,
+      deployed: true,
+    })
+    await storeSecrets(installation, { ROOT_TOKEN: 'root-token' }, [])
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+  })
+
+  it('is waited for until the version answers that was uploaded', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    await waitForHealth(publicUrl, version, 1000)
+    await expect(waitForHealth(publicUrl, '99.0.0', 0)).rejects.toThrow('/healthz answered 200')
+    await expect(waitForHealth('https://elsewhere.example', version, 0)).rejects.toThrow(
+      /^The Worker is deployed, but .*answered 404/,
+    )
+  })
+
+  it('gets its first organisation once, also when a run ended between the organisation and its admin', async () => {
+    standIn.chooseBreak = (change) => (change.includes('/members') ? 'cut' : null)
+    await expect(addFirst()).rejects.toThrow('fetch failed')
+    expect(listOrganizations()).toMatchObject([{ name: 'Nordlys', members: [] }])
+    standIn.chooseBreak = () => null
+    standIn.heal()
+    await addFirst()
+    await addFirst()
+    expect(listOrganizations()).toMatchObject([
+      { name: 'Nordlys', members: [{ email: 'ida@example.com', role: 'admin' }] },
+    ])
+    expect(standIn.state.links).toHaveLength(1)
+    expect(output).toContain(standIn.state.links[0])
+  })
+
+  it('keeps its organisations when the file of secrets has another token, or none', async () => {
+    await storeSecrets(installation, { ROOT_TOKEN: 'the-one-before' }, [])
+    await addFirst()
+    expect(output).toContain('The Worker has another ROOT_TOKEN than')
+    await storeSecrets(installation, { ROOT_TOKEN: '' }, [])
+    await addFirst()
+    expect(output).toContain('The value of ROOT_TOKEN is not in')
+    expect(listOrganizations()).toEqual([])
+  })
+
+  it('makes links for members, where it was deployed from', async () => {
+    await addFirst()
+    await expect(makeSignInLink(installation, 'ida@example.com')).rejects.toThrow('was not deployed from this folder')
+    writeFileSync(installation.configFile, JSON.stringify({ vars: { PUBLIC_URL: publicUrl } }))
+    await makeSignInLink(installation, 'IDA@example.com')
+    expect(output).toContain(standIn.state.links[1])
+    await expect(makeSignInLink(installation, 'eve@example.com')).rejects.toThrow('has no member')
+  })
+
+  it('takes over no host that has a DNS record', async () => {
+    standIn.state.dnsRecords.add('events.example.com')
+    await expect(attachHost(connect(), accountId, installation, 'events.example.com')).rejects.toThrow(
+      /was not attached to the Worker, which is deployed.*\n.*remove it in the dashboard/,
+    )
+    standIn.state.dnsRecords.clear()
+    await attachHost(connect(), accountId, installation, 'events.example.com')
+    expect(standIn.state.domains.get('events.example.com')).toBe('event-commerce')
+  })
+})
+
+describe('the secrets', () => {
+  const names = ['ROOT_TOKEN', 'LINK_SIGNING_KEY', 'IDEMPOTENCY_KEY', 'MERCHANT_KEY_SECRET']
+
+  it('are made where neither the platform nor the file has them', () => {
+    expect(planSecrets([], {})).toEqual({ newNames: names, missingNames: names, unknownNames: [] })
+    expect(planSecrets(['ROOT_TOKEN'], { LINK_SIGNING_KEY: 'mine', SMS_API_KEY: 'key' })).toEqual({
+      newNames: ['IDEMPOTENCY_KEY', 'MERCHANT_KEY_SECRET'],
+      missingNames: ['IDEMPOTENCY_KEY', 'MERCHANT_KEY_SECRET', 'LINK_SIGNING_KEY', 'SMS_API_KEY'],
+      unknownNames: ['ROOT_TOKEN'],
+    })
+    expect(planSecrets([...names, 'SMS_API_KEY'], { ROOT_TOKEN: 'other', SMS_API_KEY: 'other' })).toEqual({
+      newNames: [],
+      missingNames: [],
+      unknownNames: ['LINK_SIGNING_KEY', 'IDEMPOTENCY_KEY', 'MERCHANT_KEY_SECRET'],
+    })
+  })
+
+  it('are stored for their owner alone, and never made anew', async () => {
+    expect(await readSecrets(installation)).toEqual({})
+    const first = await storeSecrets(installation, { SMS_API_KEY: 'a"b$c' }, names)
+    chmodSync(installation.secretsFile, 0o644)
+    expect(await storeSecrets(installation, await readSecrets(installation), [])).toEqual(first)
+    expect(statSync(installation.secretsFile).mode & 0o777).toBe(0o600)
+    expect(new Set(names.map((name) => first[name])).size).toBe(4)
+    for (const name of names) expect(first[name]).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it.for(['{"ROOT_TOKEN": "abc', '[]', 'null', '{"ROOT_TOKEN": 1}', ''])(
+    'stay in a file that cannot be read: %s',
+    async (text) => {
+      await storeSecrets(installation, {}, [])
+      writeFileSync(installation.secretsFile, text)
+      await expect(readSecrets(installation)).rejects.toThrow('Nothing was changed.')
+      expect(readFileSync(installation.secretsFile, 'utf8')).toBe(text)
+    },
+  )
+})
+
+describe('the variables', () => {
+  it('are those of wrangler.toml, of the options, or as they are deployed', () => {
+    const file = { PUBLIC_URL: '', SMS_PROVIDER: 'gatewayapi', OUTGOING: '', FILES_URL: '' }
+    const deployed = { PUBLIC_URL: 'https://a.example', SMS_PROVIDER: '', OUTGOING: 'hold', FORMER: 'x' }
+    expect(joinVariables(file, deployed, {})).toEqual({ ...file, PUBLIC_URL: 'https://a.example', OUTGOING: 'hold' })
+    expect(joinVariables(file, deployed, { OUTGOING: '' })).toMatchObject({ OUTGOING: '' })
+    expect(() => joinVariables(file, deployed, { SMS_PROVIDER: '' })).toThrow('SMS_PROVIDER is set in wrangler.toml')
+  })
+
+  it('of the options are variables and no secrets', () => {
+    expect(parseAssignments(['PUBLIC_URL=https://a.example/?a=b', 'OUTGOING='])).toEqual({
+      PUBLIC_URL: 'https://a.example/?a=b',
+      OUTGOING: '',
+    })
+    for (const text of ['ROOT_TOKEN=abc', 'NOTHING=1', 'PUBLIC_URL', '=x'])
+      expect(() => parseAssignments([text])).toThrow(/^--set /)
+    expect(() => parseAssignments(['ROOT_TOKEN=abc-secret'])).toThrow(/^(?!.*abc-secret)/)
+  })
+
+  it('of another environment are its own where only one installation can have them', () => {
+    const staging = describeInstallation('staging')
+    Object.assign(staging.file.vars, { PUBLIC_URL: 'https://events.example.com', SMS_PROVIDER: 'gatewayapi' })
+    expect(readFileVariables(staging)).toMatchObject({ PUBLIC_URL: '', SMS_PROVIDER: 'gatewayapi' })
+    staging.file.env = { staging: { vars: { PUBLIC_URL: 'https://staging.example.com' } } }
+    expect(readFileVariables(staging)).toMatchObject({ PUBLIC_URL: 'https://staging.example.com' })
+  })
+})
+
+describe('the questions', () => {
+  const createTerminal = () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true })
+    const output = Object.assign(new PassThrough(), { isTTY: true })
+    return { input, output, questions: createQuestions({ input, output }) }
+  }
+
+  it('are asked at a terminal alone', () => {
+    expect(createTerminal().questions.canAsk).toBe(true)
+    expect(createQuestions({ input: new PassThrough(), output: new PassThrough() }).canAsk).toBe(false)
+  })
+
+  it('show the question and the standard, and no secret', async () => {
+    const { input, output, questions } = createTerminal()
+    const name = questions.ask('Name', 'Nordlys')
+    input.write('\r')
+    expect(await name).toBe('Nordlys')
+    const secret = questions.askSecret('Key')
+    input.write('re_123\r')
+    expect(await secret).toBe('re_123')
+    const confirmation = questions.confirm('Go on?')
+    input.write('y\r')
+    expect(await confirmation).toBe(true)
+    const text = String(output.read())
+    expect(text).toContain('Name [Nordlys]: ')
+    expect(text).toContain('Key: ')
+    expect(text).not.toContain('re_123')
+  })
+
+  it('end the command when they are interrupted', async () => {
+    const { input, questions } = createTerminal()
+    const confirmation = questions.confirm('Go on?')
+    input.write('\u0003')
+    await expect(confirmation).rejects.toThrow('Interrupted.')
+  })
+})
