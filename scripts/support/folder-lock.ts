@@ -1,10 +1,17 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 interface Holder {
   pid: number
   /** When the process started, because process ids are reused. It is empty when the machine does not tell. */
   started: string
+}
+
+/** Who uses the folder, and what the next one can do. */
+interface User {
+  name: string
+  advice: string
 }
 
 /** Reads field 22 of the status of a process. Fields are counted after the name, which may contain spaces. */
@@ -60,9 +67,39 @@ function removeStaleLock(file: string, aside: string): void {
   rmSync(aside, { force: true })
 }
 
+/**
+ * Locks a file of the folder in the kernel, until this process ends. Processes of other containers do not see this one, and
+ * would take its lock for one that was left behind.
+ */
+function lockInKernel(folder: string, user: User): DatabaseSync {
+  const database = new DatabaseSync(join(folder, 'lock.sqlite'))
+  try {
+    database.exec('begin exclusive')
+    return database
+  } catch {
+    database.close()
+    throw new Error(
+      `${folder} is in use by another ${user.name} that this one cannot see, such as one in another container. ${user.advice}`,
+    )
+  }
+}
+
 const attempts = 5
 
-const server = { name: 'server', advice: 'Stop that one, or set STATE_DIR to another folder.' }
+const server: User = { name: 'server', advice: 'Stop that one, or set STATE_DIR to another folder.' }
+
+function holdLock(folder: string, file: string, user: User): () => void {
+  try {
+    const database = lockInKernel(folder, user)
+    return () => {
+      rmSync(file, { force: true })
+      if (database.isOpen) database.close()
+    }
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
+  }
+}
 
 /** Locks the folder for other processes until the returned function is called or this process ends. */
 export function lockFolder(folder: string, user = server): () => void {
@@ -73,7 +110,7 @@ export function lockFolder(folder: string, user = server): () => void {
   writeFileSync(ownLock, JSON.stringify(me), { mode: 0o600 })
   try {
     for (let attempt = 1; ; attempt++) {
-      if (createLock(file, ownLock)) return () => rmSync(file, { force: true })
+      if (createLock(file, ownLock)) return holdLock(folder, file, user)
       const holder = readHolder(file)
       if ((holder && isAlive(holder)) || attempt === attempts)
         throw new Error(

@@ -99,12 +99,14 @@ const keepAliveMs = 130_000
 /** A body has five minutes, which the service checks itself. */
 const requestMs = 330_000
 
+/** The platform accepts headers of 128 kB in total. */
+const maxHeaderSize = 131_072
+
 /** Opens the port. Throws when it cannot be opened. */
 export async function openFront(options: Options): Promise<Front> {
   const agent = new Agent({ keepAlive: true, timeout: idleMs })
-  const server = createServer({ requestTimeout: requestMs, keepAliveTimeout: keepAliveMs }, (incoming, response) =>
-    passOn(options, agent, incoming, response),
-  )
+  const limits = { requestTimeout: requestMs, keepAliveTimeout: keepAliveMs, maxHeaderSize }
+  const server = createServer(limits, (incoming, response) => passOn(options, agent, incoming, response))
   const endIdle = watchConnections(server)
   warnOfProxies(server, options)
   await listen(server, options)

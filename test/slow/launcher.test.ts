@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -219,6 +220,24 @@ describe('the lock of a process that no longer runs', () => {
     expect(() => lockFolder(state)).toThrow(`process ${process.pid}`)
     release()
     expect(existsSync(join(state, 'lock.json'))).toBe(false)
+    lockFolder(state)()
+  })
+
+  it('cannot be taken while a server of another container, whose number means another process here, uses the folder', async () => {
+    const state = await mkdtemp(join(folder, 'lock-'))
+    const program = `const { lockFolder } = await import(${JSON.stringify(join(root, 'scripts/support/folder-lock.ts'))})
+      lockFolder(${JSON.stringify(state)})
+      console.log('locked')
+      setInterval(() => undefined, 1000)`
+    const other = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(other.stdout, 'data')
+    const lock = JSON.stringify({ pid: process.pid, started: 'earlier' })
+    await writeFile(join(state, 'lock.json'), lock)
+    expect(() => lockFolder(state)).toThrow('in use by another server that this one cannot see')
+    other.kill('SIGKILL')
+    await once(other, 'exit')
     lockFolder(state)()
   })
 })
