@@ -29,7 +29,7 @@ async function listPackages(entryPoints: string[]): Promise<Set<string>> {
 describe('an installation without the tools of development', () => {
   it('has every package that a server on an own machine runs with', async () => {
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as { dependencies: object }
-    const scripts = ['scripts/serve.ts', 'scripts/backup.ts', 'scripts/support/dev-worker.ts']
+    const scripts = ['scripts/serve.ts', 'scripts/backup.ts', 'scripts/verify.ts', 'scripts/support/dev-worker.ts']
     const packages = await listPackages([...scripts, 'src/index.ts'])
     for (const name of ['esbuild', 'hono', 'miniflare', 'wrangler']) expect(packages).toContain(name)
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([...packages]))

@@ -300,33 +300,46 @@ describe('npm run backup of a server with traffic', () => {
     expectWholeDatabases(restored, orders.flat())
     endClaims(restored)
     giveAway(restored)
-    env = { ...env, STATE_DIR: restored }
+    const verified = runScript(copy, 'verify', {}, ['--state', restored])
+    expect(await verified.ended, verified.lines().join('\n')).toBe(0)
+
+    const calls = provider.calls().length
+    env = { ...env, STATE_DIR: restored, OUTGOING: 'hold' }
     await start()
-    const listed = await client.get<Page<StoredFile>>(
-      `/v1/files?organization_id=${place.organization_id}&page_size=500`,
-    )
-    expect(listed.count).toBeGreaterThan(0)
-    expect(listed.results).toHaveLength(listed.count)
-    for (const { id, url, checksum_sha256 } of listed.results) {
-      const { pathname, search } = new URL(url)
-      const response = await get(pathname + search)
-      expect(response.status, id).toBe(200)
-      expect(
-        createHash('sha256')
-          .update(await response.bytes())
-          .digest('hex'),
-      ).toBe(checksum_sha256)
-    }
+    await expectFiles(place)
+    server.kill('SIGTERM')
+    await server.ended
+    expect(provider.calls()).toHaveLength(calls)
+    env = { ...env, OUTGOING: 'send' }
+    await start()
     await expectCampaign(campaign)
   })
 })
+
+/** Each file that the restored server lists has its bytes. */
+async function expectFiles({ organization_id }: Place): Promise<void> {
+  const path = `/v1/files?organization_id=${organization_id}&page_size=500`
+  const { results, count } = await client.get<Page<StoredFile>>(path)
+  expect(count).toBeGreaterThan(0)
+  expect(results).toHaveLength(count)
+  for (const { id, url, checksum_sha256 } of results) {
+    const { pathname, search } = new URL(url)
+    const response = await get(pathname + search)
+    expect(response.status, id).toBe(200)
+    expect(
+      createHash('sha256')
+        .update(await response.bytes())
+        .digest('hex'),
+    ).toBe(checksum_sha256)
+  }
+}
 
 function giveAway(path: string): void {
   if (otherUser.uid === undefined) return
   for (const name of ['.', ...globSync('**', { cwd: path })]) chownSync(join(path, name), otherUser.uid, otherUser.gid)
 }
 
-/** Each database is whole, and that of the service has these orders, their purchases, and counts that are right. */
+/** Each database is whole, and that of the service has these orders. */
 function expectWholeDatabases(restored: string, externalIds: string[]): void {
   openDatabases(restored, (database, path) => {
     expect(database.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
@@ -334,13 +347,6 @@ function expectWholeDatabases(restored: string, externalIds: string[]): void {
     if (!path.includes('d1') || path.endsWith('metadata.sqlite')) return
     const orders = database.prepare('select external_id from orders').all()
     expect(orders.map(({ external_id }) => external_id)).toEqual(expect.arrayContaining(externalIds))
-    const wrongSums = `select id from orders where amount_minor <>
-      (select sum(price_minor + deposit_minor + handling_fee_minor) from purchases where order_id = orders.id)`
-    expect(database.prepare(wrongSums).all()).toEqual([])
-    const counts = (sql: string) => database.prepare(`${sql} order by edition_id, status, type`).all()
-    expect(counts('select edition_id, status, type, orders_count from order_counts')).toEqual(
-      counts('select edition_id, status, type, count(*) as orders_count from orders group by edition_id, status, type'),
-    )
   })
 }
 
