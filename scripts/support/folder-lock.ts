@@ -76,10 +76,12 @@ function lockInKernel(folder: string, user: User): DatabaseSync {
   try {
     database.exec('begin exclusive')
     return database
-  } catch {
+  } catch (error) {
     database.close()
+    if (!(error instanceof Error && error.message.includes('locked'))) throw error
     throw new Error(
       `${folder} is in use by another ${user.name} that this one cannot see, such as one in another container. ${user.advice}`,
+      { cause: error },
     )
   }
 }

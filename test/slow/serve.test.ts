@@ -110,6 +110,7 @@ describe('npm run serve from a packed copy, as a user who may write to the state
     '/cdn-cgi/local/scheduled?cron=*+*+*+*+*',
     '/cdn-cgi/local/explorer',
     '/cdn-cgi/local/r2/s3/event-commerce-files',
+    '/cdn-cgi/local/r2/public/event-commerce-files/objects/1',
     '/cdn-cgi/platform-proxy',
     '/__cf_local/imagedelivery',
   ])('does not open %s of the simulator', async (path) => {
