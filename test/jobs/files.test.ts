@@ -129,6 +129,16 @@ describe('the daily sweep of files', () => {
     expect(await checkAccount(here.id)).toMatchObject({ objects: 1, ...isWhole })
   })
 
+  it('keeps bytes without a row while what goes out is held, so that a restore of the database can be undone', async () => {
+    await env.FILES.put('objects/since', 'uploaded since')
+    const job = createContextAt(Date.now() + dayMs + 1)
+    await compareStorage({ ...job, config: { ...job.config, outgoing: 'hold' } })
+    expect(await listStoredKeys()).toContain('objects/since')
+    await env.DB.prepare('delete from sweep_positions').run()
+    await dayLater()
+    expect(await listStoredKeys()).not.toContain('objects/since')
+  })
+
   it('reports files whose bytes are lost, and uploading the same bytes restores them', async () => {
     const bytes = makeFreshPng()
     const file = (await uploadRaw(here.id, bytes)).body

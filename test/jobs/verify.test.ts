@@ -1,8 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../scripts/support/verify/query.ts'
 import { listTables, looseColumns, undeclaredReferences } from '../../scripts/support/verify/references.ts'
-import { formatFinding, listChecks } from '../../scripts/support/verify/verify.ts'
+import { formatFinding } from '../../scripts/support/verify/verify.ts'
 import { patch } from '../support/api.ts'
 import { answer } from '../support/consents.ts'
 import { makeFreshPng, uploadRaw } from '../support/files.ts'
@@ -18,29 +17,10 @@ import {
   type Shop,
 } from '../support/seeding/sales/orders.ts'
 
-const query = async <Row>(text: string): Promise<Row[]> => (await env.DB.prepare(text).all<Row>()).results
-
-async function* listKeys(prefix: string): AsyncGenerator<string[]> {
-  let cursor: string | undefined
-  do {
-    const page = await env.FILES.list({ prefix, ...(cursor ? { cursor } : {}), limit: 2 })
-    yield page.objects.map(({ key }) => key)
-    cursor = page.truncated ? page.cursor : undefined
-  } while (cursor)
-}
-
-/** Runs the checks with a title, or all of them. */
-async function listFindings(title?: string, files: typeof listKeys | string = listKeys): Promise<Finding[]> {
-  const checks = listChecks({ query, size: 3, files })
-  const findings: Finding[] = []
-  for (const check of checks) if ((title ?? check.title) === check.title) findings.push(...(await check.run()))
-  return findings
-}
-
 /** Lists the faults of each check that found some. */
-const listFaults = async (title?: string, files?: typeof listKeys | string): Promise<Record<string, string[]>> =>
+const listFaults = async (title?: string, files?: string): Promise<Record<string, string[]>> =>
   Object.fromEntries(
-    (await listFindings(title, files))
+    (await listFindings(title, files === undefined ? {} : { files }))
       .filter(({ faultCount }) => faultCount > 0)
       .map((finding) => [finding.title, finding.faults]),
   )

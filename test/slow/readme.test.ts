@@ -85,6 +85,7 @@ async function runPage(commands: string, preparation = ''): Promise<number> {
     ': > requests; : > refusals',
     // The package of the command line is not installed in the folder.
     `npx() { env HOME="$PWD" XDG_CONFIG_HOME= XDG_STATE_HOME= ECM_URL= ECM_TOKEN= PATH='${binaries}':"$PATH" "$@"; }`,
+    `npm() { env STATE_DIR="$PWD/.wrangler/state" PATH='${binaries}':"$PATH" npm --prefix '${root}' "$@"; }`,
     'curl() { echo >> requests; command curl --silent --show-error --fail-with-body "$@" || { echo "$*" >> refusals; return 22; }; }',
     ...(commands.includes(setVariables) ? [] : [setVariables]),
     commands,
@@ -120,6 +121,11 @@ describe('the commands in README.md and docs', () => {
       return results.filter(({ name }) => name === 'Practical information').map(({ status }) => status)
     }
     await expect.poll(campaigns, { timeout: 120_000 }).toEqual(['sent'])
+  })
+
+  it('leave a database without faults', async () => {
+    // `runPage` throws when the command finds some.
+    expect(await runPage('npm run verify')).toBe(0)
   })
 
   it('use scripts of package.json', async () => {

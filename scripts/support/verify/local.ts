@@ -22,10 +22,10 @@ function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("select 1 from sqlite_master where type = 'table' and name = ?").get(name) !== undefined
 }
 
-function openDatabase(stateDir: string): DatabaseSync {
+function openDatabase(stateDir: string): { database: DatabaseSync; file: string } {
   for (const file of listDatabases(stateDir, 'd1/miniflare-D1DatabaseObject')) {
     const database = open(file)
-    if (hasTable(database, 'organizations')) return database
+    if (hasTable(database, 'organizations')) return { database, file }
     database.close()
   }
   throw new Error(
@@ -79,7 +79,7 @@ export function openLocal(stateFolder: string) {
   const stateDir = resolve(stateFolder)
   if (!existsSync(stateDir))
     throw new Error(`${stateDir} does not exist. Name the folder of the server: npm run verify -- --state <folder>`)
-  const database = openDatabase(stateDir)
+  const { database, file } = openDatabase(stateDir)
   const query: Query = <Row>(sql: string) => Promise.resolve(database.prepare(sql).all() as Row[])
-  return { query, size: rowsAtOnce, files: openBucket(stateDir), readObjects: readLocalObjects(stateDir) }
+  return { file, query, size: rowsAtOnce, files: openBucket(stateDir), readObjects: readLocalObjects(stateDir) }
 }

@@ -5,7 +5,8 @@ interface OutgoingRow {
   what: string
   organization_id: string | null
   edition_id: string | null
-  count: number
+  /** Null where the number is not known yet. */
+  count: number | null
   oldest: number | null
   amount_minor?: number
   currency?: string
@@ -31,9 +32,10 @@ const names: Readonly<Record<string, string>> = {
 
 /** Each statement reads an index of what waits. */
 const statements: readonly string[] = [
-  `select 'messages of the campaign ' || id || ' "' || name || '", which is ' || status
+  `select iif(status = 'sending', 'messages of the ', '') || 'campaign ' || id || ' "' || name || '", which is ' || status
         || iif(paused_at is null, '', ' and paused') as what,
-      organization_id, edition_id, total_recipients - sent_count - failed_count as count,
+      organization_id, edition_id,
+      iif(status = 'sending', total_recipients - sent_count - failed_count, null) as count,
       coalesce(started_at, scheduled_at) as oldest
     from campaigns where status in ('scheduled', 'calculating', 'sending')`,
   `select kind as what, organization_id, edition_id, count(*) as count, min(created_at) as oldest
@@ -57,7 +59,7 @@ const statements: readonly string[] = [
 
 function describe({ what, count, amount_minor, currency }: OutgoingRow): string {
   const amount = amount_minor === undefined || currency === undefined ? '' : `, ${formatMoney(amount_minor, currency)}`
-  return `${count} ${names[what] ?? what.replaceAll('refund_', 'refund ')}${amount}`
+  return `${count === null ? '' : `${count} `}${names[what] ?? what.replaceAll('refund_', 'refund ')}${amount}`
 }
 
 /** Lists everything that waits to be sent, posted or paid, in all organisations. */

@@ -5,14 +5,19 @@ import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { parseStorageKey } from '../../domain/files/addresses.ts'
 import { orphanedAfterMs } from '../../domain/files/files.ts'
 import { dayMs } from '../../domain/time/instants.ts'
+import { isHeld } from '../../domain/waiting.ts'
 
 const objectsPerStep = 500
 
 /** A text that sorts after every key with the prefix. */
 const buildPrefixEnd = (prefix: string): string => `${prefix}\uffff`
 
-/** Deletes old objects without a row, whose request died between the store and the database. */
+/**
+ * Deletes old objects without a row, whose request died between the store and the database. While everything that goes out
+ * is held, it keeps them: the database may have been restored, and a restore can be undone.
+ */
 async function deleteOrphans(job: JobCtx, objects: readonly { key: string; uploaded_at: number }[]): Promise<void> {
+  if (isHeld(job.config)) return
   const oldObjects = objects.filter(({ uploaded_at }) => uploaded_at < job.now() - orphanedAfterMs)
   if (oldObjects.length === 0) return
   const storageKeys = [...new Set(oldObjects.map(({ key }) => parseStorageKey(key)))]
