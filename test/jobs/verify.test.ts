@@ -16,6 +16,7 @@ import {
   seedShop,
   type Shop,
 } from '../support/seeding/sales/orders.ts'
+import { listFindings, queryDatabase as query } from '../support/verified.ts'
 
 /** Lists the faults of each check that found some. */
 const listFaults = async (title?: string, files?: string): Promise<Record<string, string[]>> =>

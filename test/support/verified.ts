@@ -25,8 +25,8 @@ export async function listFindings(
   return findings
 }
 
-/** Expects that the database and the file store agree with themselves and with each other. */
+/** Expects that the database agrees with itself. Tests share the file store, so it is not compared. */
 export async function expectVerified(): Promise<void> {
-  const findings = await listFindings(undefined, { size: 1000 })
+  const findings = await listFindings(undefined, { size: 1000, files: 'Tests share the file store.' })
   expect(findings.filter(({ faultCount }) => faultCount > 0).map(({ title, faults }) => [title, faults])).toEqual([])
 }

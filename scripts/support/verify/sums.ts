@@ -120,14 +120,15 @@ const messages: Comparison[] = [
       ${failReasons.map((reason) => `${reason}_count`).join(' + ')})`,
   },
   {
+    // An attempt counts when it begins, and one that a crash ended has no record.
     title: 'Attempts of deliveries',
     unit: 'deliveries',
     table: 'webhook_deliveries',
     keys: ['id'],
     id: 'webhook_deliveries.id',
     stored: 'attempts',
-    counted: `(last_attempt is not null)
-      + (select count(*) from webhook_attempts where delivery_id = webhook_deliveries.id)`,
+    counted: `max(attempts, (last_attempt is not null)
+      + (select count(*) from webhook_attempts where delivery_id = webhook_deliveries.id))`,
   },
   {
     title: 'Phones of passes',

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import type { JobCtx } from '../../../src/context.ts'
 import { Database } from '../../../src/db/database.ts'
 import { AppError } from '../../../src/domain/errors.ts'
@@ -19,6 +19,9 @@ import { givenConsent } from '../../support/seeding/messaging/consents.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../../support/seeding/sales/orders.ts'
 import { seedBuyer } from '../../support/seeding/sales/trades.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 const hour = 3_600_000
 const expiresAfter = 24 * hour

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { aRow, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
@@ -8,6 +8,9 @@ import { db, write } from '../../support/seeding/rows.ts'
 import { seedShop, importOrders, type Shop } from '../../support/seeding/sales/orders.ts'
 import { loadImport, loadImportOrders, runToEnd } from '../../support/staged-imports.ts'
 import { dumpBeside, listUndone, undoToEnd } from '../../support/undone-imports.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 checkSalesCounts()
 

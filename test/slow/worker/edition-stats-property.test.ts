@@ -1,11 +1,14 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { get, patch, post, type Reply } from '../../support/api.ts'
 import { revert, scan } from '../../support/purchases.ts'
 import { actOnRefund, requestPurchaseRefund } from '../../support/refunds.ts'
 import { expectSalesCounts } from '../../support/sales-counts.ts'
 import { anOrder, importOrders, seedShopWithAccount, type Shop } from '../../support/seeding/sales/orders.ts'
 import { undoToEnd } from '../../support/undone-imports.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 // oxlint-disable-next-line typescript/no-explicit-any -- These are answers of the API, as `Reply` has them.
 type Item = any

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { callWith, get, post } from '../../support/api.ts'
 import { crashAt } from '../../support/crashes.ts'
 import { revert, scan } from '../../support/purchases.ts'
@@ -8,6 +8,9 @@ import { actOnRefund, expectCountersToBeSums, loadTransaction, requestRefund } f
 import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { givenOrder, seedShopWithAccount } from '../../support/seeding/sales/orders.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 checkSalesCounts()
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Ctx } from '../../../src/context.ts'
 import { AppError } from '../../../src/domain/errors.ts'
 import { sweepPurchases } from '../../../src/modules/purchases/jobs.ts'
@@ -14,6 +14,9 @@ import { listAnnounced, loadPurchase, revert, scan, listUses } from '../../suppo
 import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../../support/seeding/sales/orders.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 checkSalesCounts()
 

@@ -1,11 +1,14 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { serveStripe } from '../../support/fake-stripe.ts'
 import { countAnnouncements, aStep, seedRefundWorld, heal, takeStep, type World } from '../../support/refund-model.ts'
 import { clearDueRefunds } from '../../support/refund-payments.ts'
 import { expectCountersToBeSums, loadRefundItems, loadRefundRows, loadTransaction } from '../../support/refunds.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { expectVerified } from '../../support/verified.ts'
+
+afterAll(expectVerified)
 
 beforeEach(clearDueRefunds)
 afterEach(() => vi.restoreAllMocks())

@@ -1,13 +1,16 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { deliveryLifecycle, type DeliveryStatus } from '../../../src/domain/webhooks/webhooks.ts'
 import { failOpenDeliveries } from '../../../src/modules/webhooks/delivery/switch-off.ts'
 import { sweepDeliveries } from '../../../src/modules/webhooks/jobs.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { seedOpenEndpoint } from '../../support/seeding/webhooks.ts'
+import { expectVerified } from '../../support/verified.ts'
 import { allAttempts, answers, loadDeliveries, engine, happen, timesOut } from '../../support/webhooks.ts'
+
+afterAll(expectVerified)
 
 const minute = 60_000
 
