@@ -17,7 +17,13 @@ interface Envelope {
   success: boolean
   result: unknown
   errors?: { code: number; message: string }[]
-  result_info?: { total_pages?: number; total_count?: number; per_page?: number } | null
+  result_info?: {
+    total_pages?: number
+    total_count?: number
+    per_page?: number
+    cursor?: string
+    is_truncated?: boolean
+  } | null
 }
 
 export interface Platform {
@@ -26,6 +32,8 @@ export interface Platform {
   find: <Result>(path: string) => Promise<Result | null>
   /** Reads all pages of a list. */
   list: <Item>(path: string) => Promise<Item[]>
+  /** Reads a list that has a cursor, page by page. */
+  walk: <Item>(path: string) => AsyncGenerator<Item[]>
 }
 
 const standardBase = 'https://api.cloudflare.com/client/v4'
@@ -70,6 +78,16 @@ export function createPlatform(headers: Readonly<Record<string, string>>): Platf
       } catch (error) {
         if (error instanceof PlatformError && error.status === 404) return null
         throw error
+      }
+    },
+    walk: async function* (path) {
+      for (let cursor = ''; ;) {
+        const next =
+          cursor === '' ? path : `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`
+        const { result, result_info: info } = await request('GET', next)
+        yield result as never
+        if (!info?.is_truncated || !info.cursor) return
+        cursor = info.cursor
       }
     },
     list: async (path) => {

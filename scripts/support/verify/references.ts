@@ -52,6 +52,7 @@ export const undeclaredReferences: Readonly<Record<string, readonly Reference[]>
  */
 export const looseColumns: readonly string[] = [
   'access_tokens.minter_member_id',
+  'alarms.resource_id',
   'audit_log.actor_id',
   'audit_log.edition_id',
   'audit_log.organization_id',

@@ -1,78 +1,82 @@
-import { describeInstallation, firstEnvironment } from '../deploy/configuration.ts'
-import { wranglerProgram } from '../paths.ts'
-import { startNode } from '../processes.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describeInstallation, firstEnvironment, type Installation } from '../deploy/configuration.ts'
+import { chooseAccount, createPlatform, loadCredentials, type Platform, PlatformError } from '../deploy/platform.ts'
 import { type ReadObjects, readObjectsByApi } from './campaigns.ts'
 import type { ListKeys } from './files.ts'
+import type { Place } from './place.ts'
 import type { Query } from './query.ts'
 
-/** A statement of D1 may take 30 seconds, and each one starts Wrangler once. */
+/** A statement of D1 may take 30 seconds. */
 const rowsAtOnce = 20_000
+const keysAtOnce = 1000
 
 const noObjects =
-  'not known: set PUBLIC_URL to the address of the service and ROOT_TOKEN to its token, and run the command again.'
+  'not known. Set PUBLIC_URL to the address of the service and ROOT_TOKEN to its token, and run the command again.'
 
-interface Outcome<Row> {
-  results: Row[]
-}
-
-/** Runs one statement by Wrangler, with the login or the token that Wrangler uses. */
-function createWranglerQuery(configuration: readonly string[]): Query {
+/** Finds the database by its name, as Wrangler does. */
+async function createQuery(platform: Platform, account: string, installation: Installation): Promise<Query> {
+  const { databaseName, environment } = installation
+  const path = `${account}/d1/database`
+  const databases = await platform.list<{ uuid: string; name: string }>(
+    `${path}?per_page=100&name=${encodeURIComponent(databaseName)}`,
+  )
+  const database = databases.find(({ name }) => name === databaseName)
+  if (!database)
+    throw new Error(
+      `The account has no database ${databaseName}. ${environment === firstEnvironment ? 'npm run deploy' : `npm run deploy -- --env ${environment}`} makes it.`,
+    )
   return async function query<Row>(sql: string) {
-    const args = [wranglerProgram, 'd1', 'execute', 'DB', '--remote', ...configuration, '--json', '--command', sql]
-    let output = ''
-    const { code } = await startNode(args, {
-      env: { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false' },
-      onOutput: (text) => (output += text),
-    }).ended
-    if (code !== 0) throw new Error(`The database could not be read:\n${output}`)
-    const [result] = JSON.parse(output.slice(output.indexOf('['), output.lastIndexOf(']') + 1)) as Outcome<Row>[]
-    return result?.results ?? []
+    const [answer] = await platform.call<{ results: Row[] }[]>('POST', `${path}/${database.uuid}/query`, { sql })
+    return answer?.results ?? []
   }
 }
 
-const noList =
-  'The files are not listed: set CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN, a token that may read R2, to compare them.'
-
-interface ObjectsPage {
-  result: { key: string }[]
-  result_info?: { cursor?: string; is_truncated?: boolean }
-}
-
-/** Lists the keys of the bucket by the platform's API. Wrangler has no command for it. */
-function createBucketList(bucket: string, env: NodeJS.ProcessEnv): ListKeys | string {
-  const { CLOUDFLARE_ACCOUNT_ID: account, CLOUDFLARE_API_TOKEN: token } = env
-  if (!account || !token) return noList
-  const base = env['CLOUDFLARE_API_BASE_URL'] ?? 'https://api.cloudflare.com/client/v4'
+/** Lists the bucket by the platform's API, for which Wrangler has no command. */
+async function createBucketList(platform: Platform, account: string, bucket: string): Promise<ListKeys | string> {
+  const path = `${account}/r2/buckets/${bucket}/objects`
+  try {
+    await platform.call('GET', `${path}?per_page=1`)
+  } catch (error) {
+    if (!(error instanceof PlatformError) || ![401, 403].includes(error.status)) throw error
+    return 'The files are not listed, because the login or CLOUDFLARE_API_TOKEN may not read R2.'
+  }
   return async function* listKeys(prefix) {
-    let cursor = ''
-    do {
-      const search = new URLSearchParams({ prefix, per_page: '1000', ...(cursor ? { cursor } : {}) })
-      const response = await fetch(`${base}/accounts/${account}/r2/buckets/${bucket}/objects?${search}`, {
-        headers: { authorization: `Bearer ${token}` },
-      })
-      if (!response.ok)
-        throw new Error(`The files of ${bucket} could not be listed: the platform answered ${response.status}.`)
-      const page = (await response.json()) as ObjectsPage
-      yield page.result.map(({ key }) => key)
-      cursor = page.result_info?.is_truncated ? (page.result_info.cursor ?? '') : ''
-    } while (cursor)
+    const search = new URLSearchParams({ prefix, per_page: String(keysAtOnce) })
+    for await (const page of platform.walk<{ key: string }>(`${path}?${search}`)) yield page.map(({ key }) => key)
   }
 }
 
 const readService = (url: string, token: string): ReadObjects =>
   readObjectsByApi(async (path) => {
-    const response = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${token}` } })
-    return { status: response.status, body: (await response.json()) as { count: number } }
+    for (;;) {
+      const response = await fetch(new URL(path, url), { headers: { authorization: `Bearer ${token}` } })
+      const body = (await response.json()) as { count: number }
+      if (response.status !== 429) return { status: response.status, body }
+      await wait(Number(response.headers.get('retry-after') ?? 1) * 1000)
+    }
   })
 
-/** Opens the database of an installation at Cloudflare. Others than the first have a configuration of their own. */
-export function openRemote(environment: string | undefined) {
-  const { PUBLIC_URL, ROOT_TOKEN } = process.env
-  const { bucketName, configFile } = describeInstallation(environment ?? firstEnvironment)
+/** Reads a value of a JSON file that deploying has written. */
+function readText(file: string, ...names: string[]): string | undefined {
+  if (!existsSync(file)) return undefined
+  let value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  for (const name of names) value = (value as Record<string, unknown> | undefined)?.[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Opens the database of an installation at Cloudflare. */
+export async function openRemote(environment = firstEnvironment): Promise<Place> {
+  const installation = describeInstallation(environment)
+  const platform = createPlatform(await loadCredentials())
+  const { id } = await chooseAccount(platform, installation.file.account_id)
+  const account = `/accounts/${id}`
+  const url = process.env['PUBLIC_URL'] ?? readText(installation.configFile, 'vars', 'PUBLIC_URL')
+  const token = process.env['ROOT_TOKEN'] ?? readText(installation.secretsFile, 'ROOT_TOKEN')
   return {
-    query: createWranglerQuery(environment === undefined ? [] : ['--config', configFile]),
+    query: await createQuery(platform, account, installation),
     size: rowsAtOnce,
-    files: createBucketList(bucketName, process.env),
-    readObjects: PUBLIC_URL && ROOT_TOKEN ? readService(PUBLIC_URL, ROOT_TOKEN) : noObjects,
+    files: await createBucketList(platform, account, installation.bucketName),
+    readObjects: url && token ? readService(url, token) : noObjects,
   }
 }
