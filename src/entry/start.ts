@@ -16,7 +16,7 @@ export function checkStart(env: Bindings): void {
 }
 
 const holdWarning =
-  'OUTGOING is hold: nothing is sent, posted or paid. All of it waits. Remove OUTGOING and start the service again to release it.'
+  'OUTGOING is hold: nothing is sent, posted or paid. All of it waits. Set OUTGOING to send, and deploy or start the service again, to release it.'
 
 /** Warns of wrong settings, of channels without a provider, and while everything that goes out is held. */
 function reportSettings(env: Bindings): void {

@@ -33,7 +33,7 @@ describe('OUTGOING', () => {
     '%s is refused when the service starts, and nothing is sent by mistake',
     (text) => {
       vi.spyOn(console, 'error').mockImplementation(() => undefined)
-      const open = () => openJob({ ...env, OUTGOING: text } as unknown as typeof env)
+      const open = () => openJob({ ...env, OUTGOING: text })
       expect(open).toThrow(/^OUTGOING is ".*"\. It must be /)
     },
   )
@@ -49,7 +49,7 @@ describe('OUTGOING', () => {
         request_id: 'start',
         setting: 'OUTGOING',
         message:
-          'OUTGOING is hold: nothing is sent, posted or paid. All of it waits. Remove OUTGOING and start the service again to release it.',
+          'OUTGOING is hold: nothing is sent, posted or paid. All of it waits. Set OUTGOING to send, and deploy or start the service again, to release it.',
       },
     ])
   })

@@ -10,6 +10,8 @@ import { pauseCampaign, resumeCampaign } from '../../src/modules/campaigns/pause
 import { presentCampaign } from '../../src/modules/campaigns/present.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { cancelCampaign, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
+import { claimRefunds } from '../../src/modules/refund-payments/provider/claim.ts'
+import { payRefund } from '../../src/modules/refund-payments/provider/pay.ts'
 import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { claimDueDeliveries } from '../../src/modules/webhooks/delivery/claim.ts'
 import { deliverClaims } from '../../src/modules/webhooks/index.ts'
@@ -78,8 +80,7 @@ const openBindings = (settings: object) => ({ ...env, ...queues, ...settings }) 
 async function runMinute(settings: object): Promise<void> {
   const bindings = openBindings(settings)
   await scheduled({ scheduledTime: Date.now() + 1000, cron: '* * * * *', noRetry: () => undefined }, bindings)
-  while (messages.length > 0) {
-    const [{ name = '' } = {}] = messages
+  for (let name = messages[0]?.name; name !== undefined; name = messages[0]?.name) {
     const bodies = messages.filter((message) => message.name === name).map(({ body }) => body)
     messages = messages.filter((message) => message.name !== name)
     const timestamp = new Date()
@@ -239,6 +240,20 @@ describe('while everything that goes out is held', () => {
       next_attempt_at: null,
     })
     expect(await loadSaleState(sale)).toEqual(unrefundedState)
+    await runMinute({})
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'rejected', attempts: 0, due_at: null })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
+  })
+
+  it('an approved refund that a consumer took before it was rejected is not paid', async () => {
+    const sale = await seedSale()
+    const refund = await seedDueRefund(sale)
+    const job = openJob(env)
+    const [claim] = await claimRefunds(job, 1)
+    expect(claim?.id).toBe(refund)
+    const body = { reason: 'It was paid before the restore.', notify_customer: false }
+    expect((await request(`/v1/refund-requests/${refund}/reject`, { body })).status).toBe(200)
+    if (claim) await payRefund(job, claim)
     await runMinute({})
     expect(await loadRefundRow(refund)).toMatchObject({ status: 'rejected', attempts: 0, due_at: null })
     expect(await loadSaleState(sale)).toEqual(unrefundedState)
