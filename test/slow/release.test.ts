@@ -71,7 +71,7 @@ beforeAll(async () => {
   await git('init', '--quiet', '--initial-branch=main')
   await git('config', 'user.name', 'Test')
   await git('config', 'user.email', 'test@example.com')
-  await writeFile(path('.git', 'info', 'exclude'), 'node_modules\n')
+  await writeFile(path('.git', 'info', 'exclude'), 'node_modules\ndist\n')
   await mkdir(path('releases'))
   await writeFile(path('releases', '0.0.1.json'), JSON.stringify({ version: '0.0.1', migrations: {} }))
   await writeFile(path('releases', '0.0.1.sqlite.gz'), 'A database.')
@@ -168,6 +168,13 @@ it('is a commit and a tag with version, changelog and schema, in place of the da
 
 it('packs a client that has its version, and prints its hash and what to push', async () => {
   await git('tag', '--delete', `v${next}`)
+  await rm(path('dist'), { recursive: true })
+  await writeFile(path('dist'), 'No folder.')
+  const broken = await release(next)
+  expect(broken.output).toContain('The client was not packed.')
+  expect(broken.output).toContain('Run this again to complete it')
+  expect(await git('tag')).toBe('')
+  await rm(path('dist'))
   const { output, code } = await release(next)
   expect(code).toBe(0)
   const file = `dist/event-commerce-client-${next}.tgz`
@@ -178,6 +185,7 @@ it('packs a client that has its version, and prints its hash and what to push', 
       .digest('hex'),
   )
   expect(output).toContain(`git push origin main v${next}`)
+  expect(await readdir(path('dist'))).toEqual([`event-commerce-client-${next}.tgz`])
   const { stdout } = await run('tar', ['-xzOf', path(file), 'package/package.json'])
   expect(JSON.parse(stdout)).toMatchObject({ version: next })
 })

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../paths.ts'
@@ -100,9 +100,10 @@ export async function runCheck(): Promise<void> {
 
 const packFolder = 'dist'
 
+const getDatabasePath = async () => join(root, packFolder, `${await git('rev-parse', 'HEAD')}.sqlite.gz`)
+
 /** Makes the demonstration data of a commit once, so that a release that broke off does not make them again. */
-async function makeDatabaseOnce(): Promise<Buffer> {
-  const path = join(root, packFolder, `${await git('rev-parse', 'HEAD')}.sqlite.gz`)
+async function makeDatabaseOnce(path: string): Promise<Buffer> {
   const stored = await readFile(path).catch(() => null)
   if (stored !== null) return stored
   const database = await makeDemoDatabase().catch((cause: unknown) => {
@@ -123,7 +124,8 @@ export async function storeSchema(version: string): Promise<string[]> {
 
 /** Writes versions, changelog and schema, and commits them. */
 export async function commitRelease(version: string, day: string): Promise<void> {
-  const database = await makeDatabaseOnce()
+  const databasePath = await getDatabasePath()
+  const database = await makeDatabaseOnce(databasePath)
   const manifests = ['package.json', 'package-lock.json']
   for await (const path of glob('packages/*/package.json', { cwd: root })) manifests.push(path)
   const texts = await Promise.all(manifests.map(async (path) => [path, await read(path)] as const))
@@ -134,6 +136,7 @@ export async function commitRelease(version: string, day: string): Promise<void>
     const stored = await storeRelease(version, await readMigrations(), database)
     await git('add', '--all', '--', ...files.keys(), ...stored)
     await git('commit', '--quiet', '--message', subjectOf(version))
+    await rm(databasePath)
   } catch (cause) {
     throw new Refusal(
       `${(cause as Error).message}\nThe release was written and not committed. Undo it: git reset --hard && git clean -fd releases\nThen mend what failed, and run this again.`,
@@ -150,8 +153,8 @@ export interface Package {
 /** Packs the typed client with its command line. */
 export async function packClient(version: string): Promise<Package> {
   const folder = join(root, packFolder)
-  await mkdir(folder, { recursive: true })
   try {
+    await mkdir(folder, { recursive: true })
     const args = ['pack', '--json', '--pack-destination', folder]
     await promisify(execFile)('npm', args, { cwd: join(root, 'packages', 'client'), maxBuffer: 64 * 1024 * 1024 })
   } catch (cause) {
