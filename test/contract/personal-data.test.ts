@@ -80,6 +80,7 @@ const keepReasons: Record<string, string> = {
   'triggers.email_message_id': 'the id of a message',
   'transactional_emails.email_message_id': 'the id of a message',
   'campaign_receipts.received_at': 'a time',
+  'alarms.subject': 'the name of a queue, a sweep or a service',
   'dead_messages.body': 'numbers and ids: messages of queues carry no addresses',
   'campaign/recipients.language': 'one of five',
   'campaign/record.user_count': 'a number',

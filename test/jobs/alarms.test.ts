@@ -5,8 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { alarmGuides, alarmKinds } from '../../src/domain/alarms.ts'
 import { minuteMs } from '../../src/domain/time/instants.ts'
-import { version } from '../../src/domain/version.ts'
-import { loadClock } from '../../src/entry/clock.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { scheduled, sweepAll } from '../../src/entry/scheduled.ts'
 import { postAlarms } from '../../src/modules/system/alarm-posts.ts'
@@ -16,11 +14,11 @@ import {
   alertSecret,
   alertUrl,
   createMinutes,
+  seedSweepRuns,
   setMachineTime,
   startAlertReceiver,
 } from '../support/alarms.ts'
 import { callWith, get } from '../support/api.ts'
-import { breakDatabase, watchDatabase } from '../support/bindings.ts'
 import { createJob } from '../support/campaigns.ts'
 import { crashAt } from '../support/crashes.ts'
 import { seedDeadMessages as seedMessages } from '../support/seeding/dead-messages.ts'
@@ -69,10 +67,6 @@ const createAlertPost = (): JobCtx['alertPost']['post'] => {
 const seedOutage = (service: string, since: number, resource_id = '', reason = `${service} answers 500.`) =>
   write(sql`insert into service_outages (service, resource_id, reason, since)
     values (${service}, ${resource_id}, ${reason}, ${since})`)
-
-const seedRuns = (runs: object, ended_at: number) =>
-  write(sql`insert into sweep_runs (id, sweeps, ended_at) values (1, ${JSON.stringify(runs)}, ${ended_at})
-    on conflict (id) do update set sweeps = excluded.sweeps, ended_at = excluded.ended_at`)
 
 describe('an alarm', () => {
   it('is posted once when it begins and once when its cause was absent for ten minutes', async () => {
@@ -168,7 +162,7 @@ describe('the cron trigger', () => {
   it('posts alarms after all other sweeps, and is not late when it runs again after a week', async () => {
     const { listPosts } = startAlertReceiver()
     await seedDeadMessages(1)
-    await seedRuns({}, Date.now() - 7 * 24 * 60 * minuteMs)
+    await seedSweepRuns({}, Date.now() - 7 * 24 * 60 * minuteMs)
     const controller = createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' })
     await scheduled(controller, { ...env, ...alertBindings } as never)
     expect(listPosts()).toEqual([['alarm.began', 'dead_messages', 'refunds']])
@@ -214,14 +208,14 @@ describe('the causes of alarms', () => {
       imports: { ...run, failing_since: now - 5 * minuteMs },
       emails: { ...run, failing_since: null, error: null },
     }
-    await seedRuns(runs, now)
+    await seedSweepRuns(runs, now)
     expect(await listKeys()).toEqual(['sweep_failing refunds'])
   })
 
   it('are sweeps that are late', async () => {
-    await seedRuns({}, now - 9 * minuteMs)
+    await seedSweepRuns({}, now - 9 * minuteMs)
     expect(await listKeys()).toEqual([])
-    await seedRuns({}, longAgo)
+    await seedSweepRuns({}, longAgo)
     expect(await listAlarms()).toMatchObject([
       { kind: 'sweeps_late', subject: null, since: new Date(longAgo).toISOString(), is_present: true },
     ])
@@ -233,6 +227,27 @@ describe('the causes of alarms', () => {
     await seedDeadMessages(2, { queue: 'refunds' })
     await seedDeadMessages(2, { queue: 'emails', retried_at: 1 })
     expect(await listKeys()).toEqual(['dead_messages refunds', `dead_messages ${queue}`])
+  })
+
+  it('cost few rows, however many messages are dead and endpoints fail', async () => {
+    await write(
+      sql`insert into dead_messages (id, queue, body, created_at)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 20000)
+        select 'ded_' || n, case n % 3 when 0 then 'emails' else 'refunds' end, '{}', n from numbers`,
+      sql`insert into service_outages (service, resource_id, reason, since)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 200)
+        select 'webhook', 'whk_' || n, 'The endpoint answers 500.', n from numbers`,
+    )
+    const measure = async () => {
+      const job = createJob()
+      await sweepAlarms(job)
+      return { ...job.db.meter }
+    }
+    await seedSweepRuns({}, now)
+    await measure()
+    expect(await measure()).toMatchObject({ round_trips: 1, rows_written: 0 })
+    expect((await measure()).rows_read).toBeLessThan(300)
+    expect((await listKeys()).toSorted()).toEqual(['dead_messages emails', 'dead_messages refunds'])
   })
 
   it('are a database that has more than 80 % of its size', async () => {
@@ -401,7 +416,7 @@ describe('a crash', () => {
 describe('a sweep that hangs', () => {
   it('does not keep the alarms from being posted, and does not count as a run', async () => {
     const { listPosts } = startAlertReceiver()
-    await seedRuns({}, Date.now() - 11 * minuteMs)
+    await seedSweepRuns({}, Date.now() - 11 * minuteMs)
     const end = Promise.withResolvers<void>()
     const job = createAlertJob(Date.now(), createAlertPost())
     const run = sweepAll(job, { sweeps: { refunds: () => end.promise }, hangsAfterMs: 1 })
@@ -410,79 +425,6 @@ describe('a sweep that hangs', () => {
     end.resolve()
     await run
     expect((await callWith({}, '/healthz', { token: null })).status).toBe(200)
-  })
-})
-
-const hourMs = 60 * minuteMs
-
-describe('/healthz', () => {
-  const read = (bindings: object = {}) => callWith(bindings, '/healthz', { token: null })
-  const makeTable = sql`create table if not exists d1_migrations (id integer primary key autoincrement, name text unique,
-    applied_at timestamp default current_timestamp not null)`
-  const migrate = (ago: string) =>
-    write(makeTable, sql`insert into d1_migrations (name, applied_at) values (${ago}, datetime('now', ${ago}))`)
-  afterEach(() => write(sql`drop table if exists d1_migrations`))
-
-  it('says the version and when the sweeps last ran, in one round trip, and nothing about tenants', async () => {
-    const at = Date.now() - 9 * minuteMs
-    await seedRuns({}, at)
-    let count = 0
-    const reply = await read(watchDatabase(() => count++))
-    expect([reply.status, count]).toEqual([200, 1])
-    expect(reply.body).toEqual({
-      status: 'ok',
-      version,
-      database: 'reached',
-      sweep: { last_run_at: new Date(at).toISOString(), is_late: false },
-      email: 'captured',
-      sms: 'captured',
-      outgoing: 'sending',
-    })
-    expect(version).toMatch(/^\d+\.\d+\.\d+/)
-    expect(reply.headers.get('cache-control')).toBe('no-store')
-  })
-
-  it('answers 503 when no run of the sweeps has ended for ten minutes', async () => {
-    await seedRuns({}, Date.now() - 11 * minuteMs)
-    const reply = await read()
-    expect([reply.status, reply.body.status, reply.body.sweep.is_late]).toEqual([503, 'late', true])
-    await sweepAll(createJob(), { sweeps: {} })
-    expect((await read()).body).toMatchObject({ status: 'ok', sweep: { is_late: false } })
-  })
-
-  it('counts from the last migration before the first run of the sweeps', async () => {
-    expect((await read()).body).toMatchObject({ status: 'ok', sweep: { last_run_at: null, is_late: false } })
-    await migrate('-3 days')
-    expect([(await read()).status, (await listAlarms())[0].kind]).toEqual([503, 'sweeps_late'])
-    await migrate('-5 minutes')
-    expect([(await read()).status, await listAlarms()]).toEqual([200, []])
-    await sweepAll(createJob(), { sweeps: {} })
-    expect((await read()).status).toBe(200)
-  })
-
-  it('counts from the restored run of a restored database', async () => {
-    await migrate('-1 minutes')
-    await seedRuns({}, Date.now() - 72 * hourMs)
-    expect((await read()).status).toBe(503)
-  })
-
-  it('does not depend on the clock of development', async () => {
-    const bindings = { ENVIRONMENT: 'development' }
-    await sweepAll(createJob(), { sweeps: {} })
-    await write(sql`insert into dev_clock (id, offset_ms) values (1, ${72 * hourMs})`)
-    expect((await read(bindings)).status).toBe(200)
-    await callWith(bindings, '/dev/clock', { body: { advance_seconds: 3600 }, token: null })
-    expect((await read(bindings)).status).toBe(200)
-    expect((await callWith(bindings, '/v1/system/status')).body.alarms).toEqual([])
-    await write(sql`delete from dev_clock`)
-    await loadClock({ ...env, ...bindings } as never)
-  })
-
-  it('answers 503 for a database that is not reached, or has no tables yet', async () => {
-    const gone = await read(breakDatabase('D1_ERROR: Network connection lost.'))
-    expect([gone.status, gone.body]).toMatchObject([503, { status: 'unavailable', database: 'not reached', version }])
-    const empty = await read(breakDatabase('D1_ERROR: no such table: sweep_runs: SQLITE_ERROR'))
-    expect([empty.status, empty.body]).toMatchObject([503, { status: 'unavailable', database: 'not migrated' }])
   })
 })
 

@@ -1,9 +1,11 @@
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { minuteMs } from '../../src/domain/time/instants.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { allSweeps, sweepAll } from '../../src/entry/scheduled.ts'
+import { write } from './seeding/rows.ts'
 
 export const alertSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 export const alertUrl = 'https://alerts.example.com/hook'
@@ -53,3 +55,8 @@ export function createMinutes(bindings: object = alertBindings) {
     },
   }
 }
+
+/** Stores when the sweeps ran, and when all of them had run. */
+export const seedSweepRuns = (runs: object, ended_at: number) =>
+  write(sql`insert into sweep_runs (id, sweeps, ended_at) values (1, ${JSON.stringify(runs)}, ${ended_at})
+    on conflict (id) do update set sweeps = excluded.sweeps, ended_at = excluded.ended_at`)
