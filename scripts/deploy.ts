@@ -28,7 +28,7 @@ const usage = `npm run deploy -- [options]
   --wait SECONDS        how long to wait for the service (default 300)
   --sign-in-link EMAIL  only make a link to sign in for a member
 
-EMAIL_API_KEY of the environment is the key of Resend. docs/deploying.md explains the rest.`
+EMAIL_API_KEY of the environment is the key of Resend, and DEPLOY_FOLDER another folder than .deploy. docs/deploying.md explains the rest.`
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean', default: false } as const

@@ -162,7 +162,7 @@ describe('npm run deploy', () => {
         ?.database.exec("drop table service_outages; delete from d1_migrations where name like '0024%'")
       const changes = platform.changes.length
       const { code, output } = await deploy(...organization)
-      expect(output).toContain('apply 1 migrations')
+      expect(output).toContain('apply 1 migration')
       expect(code).toBe(0)
       const later = platform.changes.slice(changes)
       expect(later.filter(isCreation)).toEqual([])
@@ -225,10 +225,8 @@ describe('npm run deploy', () => {
 
     /** The breaks of each call: before and after its effect, with an answer and without one. */
     const breaks: [pattern: RegExp, ...kinds: Break[]][] = [
-      [/^POST \/d1\/database event/, 'before', 'cut after'],
-      [/^POST \/r2\/buckets/, 429, 'cut after'],
-      [/^POST \/queues webhooks$/, 'cut', 'after'],
-      [/^POST \/queues campaign-events-dead$/, 'cut after'],
+      [/^POST \/d1\/database event/, 'cut after'],
+      [/^POST \/queues campaign-events-dead$/, 429],
       [/assets\/upload$/, 'after'],
       [/^PUT \/workers\/scripts\/event-commerce$/, 'before', 'after'],
       [/\/schedules$/, 'before'],

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -9,11 +9,12 @@ import { chooseAccount, createPlatform } from '../../scripts/support/deploy/plat
 import { createQuestions } from '../../scripts/support/deploy/questions.ts'
 import { planSecrets, readSecrets, storeSecrets } from '../../scripts/support/deploy/secrets.ts'
 import { addFirstOrganization, makeSignInLink, waitForHealth } from '../../scripts/support/deploy/service.ts'
+import { createResources, type Run } from '../../scripts/support/deploy/steps.ts'
 import { listLaterMigrations, listPendingMigrations, surveyInstallation } from '../../scripts/support/deploy/survey.ts'
 import { joinVariables, parseAssignments, readFileVariables } from '../../scripts/support/deploy/variables.ts'
 import { findQueue, maxAttempts } from '../../src/domain/queues.ts'
-import { type Platform, startPlatform } from '../support/platform/server.ts'
-import { addDatabase, addQueue } from '../support/platform/state.ts'
+import { type Break, type Platform, startPlatform } from '../support/platform/server.ts'
+import { addDatabase, addQueue, createState } from '../support/platform/state.ts'
 
 let standIn: Platform
 let folder: string
@@ -126,6 +127,37 @@ describe('what somebody made by hand', () => {
     const state = await survey()
     expect(listPendingMigrations(state)).toEqual([])
     expect(listLaterMigrations(state)).toEqual(['9999_add_something.sql'])
+  })
+})
+
+describe('the resources', () => {
+  const kinds: Break[] = ['before', 429, 'cut', 'after', 'cut after']
+
+  async function make(): Promise<void> {
+    standIn.heal()
+    const state = await survey()
+    const newSubdomain = state.subdomain === null ? 'nordlys' : null
+    const plan = { account: { id: accountId }, installation, survey: state, address: { newSubdomain, newHosts: [] } }
+    await createResources({ platform: connect(), plan } as unknown as Run)
+  }
+
+  it.for(kinds)('are made once each, whichever call breaks: %s', async (kind) => {
+    vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const count = installation.queueNames.length + 3
+    for (let broken = 0; broken < count; broken++) {
+      standIn.state = Object.assign(createState(), { subdomain: null })
+      standIn.changes = []
+      let calls = 0
+      standIn.chooseBreak = () => (calls++ === broken ? kind : null)
+      await expect(make()).rejects.toThrow(/answered (400|429)|got no answer/)
+      await make()
+      expect(standIn.changes).toHaveLength(count)
+      expect(new Set(standIn.changes).size).toBe(count)
+      expect(await survey()).toMatchObject({ missingQueues: [], hasBucket: true, subdomain: 'nordlys' })
+      await make()
+      expect(standIn.changes).toHaveLength(count)
+    }
+    vi.restoreAllMocks()
   })
 })
 
@@ -285,8 +317,10 @@ describe('the secrets', () => {
     expect(await readSecrets(installation)).toEqual({})
     const first = await storeSecrets(installation, { SMS_API_KEY: 'a"b$c' }, names)
     chmodSync(installation.secretsFile, 0o644)
+    writeFileSync(join(installation.folder, 'upload.json'), '{}')
     expect(await storeSecrets(installation, await readSecrets(installation), [])).toEqual(first)
     expect(statSync(installation.secretsFile).mode & 0o777).toBe(0o600)
+    expect(readdirSync(installation.folder)).toEqual(['secrets.json'])
     expect(new Set(names.map((name) => first[name])).size).toBe(4)
     for (const name of names) expect(first[name]).toMatch(/^[0-9a-f]{64}$/)
   })

@@ -5,16 +5,18 @@ import { parse } from 'smol-toml'
 import { consoleFolder, root } from '../paths.ts'
 import { writePrivateFile } from '../private-file.ts'
 
+type FileVariables = Record<string, string | number | boolean>
+
 /** The part of wrangler.toml that differs between installations. The rest is copied as it stands. */
-export interface WranglerFile {
+interface WranglerFile {
   name: string
   main: string
   account_id?: string
   routes?: unknown
   route?: unknown
   build?: unknown
-  env?: Record<string, { vars?: Record<string, unknown> }>
-  vars: Record<string, string>
+  env?: Record<string, { vars?: FileVariables }>
+  vars: FileVariables
   assets: { directory: string }
   d1_databases: { binding: string; database_name: string; database_id?: string; migrations_dir: string }[]
   r2_buckets: { binding: string; bucket_name: string }[]

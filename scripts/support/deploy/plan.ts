@@ -16,6 +16,8 @@ export interface Plan {
   publicUrl: string
 }
 
+const countMigrations = (count: number): string => `${count} ${count === 1 ? 'migration' : 'migrations'}`
+
 const describeList = (names: readonly string[]): string => names.join(', ')
 
 /** True if the Worker is uploaded before the database is migrated, which is so until both have been made. */
@@ -48,7 +50,7 @@ function describeSecrets({ secrets, installation }: Plan): string[] {
 function describeDatabase({ survey, installation }: Plan): string {
   const pending = listPendingMigrations(survey)
   const later = listLaterMigrations(survey)
-  const tables = pending.length === 0 ? 'no migrations are due' : `apply ${pending.length} migrations`
+  const tables = pending.length === 0 ? 'no migrations are due' : `apply ${countMigrations(pending.length)}`
   const back = later.length === 0 ? '' : `, ${describeList(later)} of a later version stay`
   return `${installation.databaseName}: ${survey.databaseId ? 'exists' : 'create'}, ${tables}${back}`
 }

@@ -60,6 +60,8 @@ export function planSecrets(uploadedNames: readonly string[], secrets: Secrets):
   }
 }
 
+const getUploadPath = ({ folder }: Installation): string => join(folder, 'upload.json')
+
 /** Adds random secrets to the others, and stores all before anything else happens to them. */
 export async function storeSecrets(
   installation: Installation,
@@ -68,17 +70,19 @@ export async function storeSecrets(
 ): Promise<Secrets> {
   const made = Object.fromEntries(newNames.map((name) => [name, randomBytes(32).toString('hex')]))
   const all = { ...secrets, ...made }
+  // A run that was killed while it uploaded leaves this file.
+  await rm(getUploadPath(installation), { force: true })
   await writePrivateFile(installation.secretsFile, `${JSON.stringify(all, null, 2)}\n`)
   return all
 }
 
 /** Calls `upload` with a file of the named secrets alone, which is removed afterwards. */
 export async function withUploadFile<Result>(
-  { folder }: Installation,
+  installation: Installation,
   secrets: Secrets,
   upload: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  const path = join(folder, 'upload.json')
+  const path = getUploadPath(installation)
   await writePrivateFile(path, JSON.stringify(secrets))
   try {
     return await upload(path)

@@ -34,7 +34,8 @@ async function runProgram({ secrets, signal, plan }: Run, args: readonly string[
   if (code !== 0) throw new Error(`${hideSecrets(output, secrets).trim()}\n\n${failure}`)
 }
 
-async function createResources({ platform, plan }: Run): Promise<string> {
+/** Creates what is missing, and returns the id of the database. */
+export async function createResources({ platform, plan }: Run): Promise<string> {
   const { account, installation, survey, address } = plan
   const path = `/accounts/${account.id}`
   let { databaseId } = survey
@@ -66,7 +67,7 @@ async function migrate(run: Run): Promise<void> {
   const { installation, survey } = run.plan
   const pending = listPendingMigrations(survey)
   if (pending.length === 0) return
-  say(`Migrating the database: ${pending.length} migrations …`)
+  say('Migrating the database …')
   await runProgram(
     run,
     [wranglerProgram, 'd1', 'migrations', 'apply', 'DB', '--remote', '--config', installation.configFile],

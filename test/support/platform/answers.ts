@@ -18,7 +18,7 @@ export interface Call {
   body: Buffer
 }
 
-export const readJson = <Body>({ body }: Call): Body => JSON.parse(body.toString('utf8')) as Body
+export const readJson = ({ body }: Call): unknown => JSON.parse(body.toString('utf8'))
 
 export const readForm = ({ headers, body }: Call): Promise<FormData> =>
   new Response(new Uint8Array(body), { headers: { 'content-type': headers.get('content-type') ?? '' } }).formData()

@@ -36,7 +36,7 @@ function checkBindings(state: PlatformState, bindings: PlatformWorker['bindings'
 
 async function readUpload(state: PlatformState, call: Call, worker: PlatformWorker | undefined) {
   const form = await readForm(call)
-  const metadata = JSON.parse(String(form.get('metadata'))) as Metadata
+  const metadata = JSON.parse(form.get('metadata') as string) as Metadata
   checkBindings(state, metadata.bindings)
   if (metadata.migrations && (metadata.migrations.old_tag ?? null) !== (worker?.migrationTag ?? null))
     throw new Refusal(412, 10_079, 'Migration tag precondition failed.')
@@ -143,7 +143,7 @@ const workerRoutes: Route[] = [
     'POST',
     at('/workers/scripts/([^/]+)/subdomain'),
     (state, call, [, name]) => {
-      const { enabled } = readJson<{ enabled: boolean }>(call)
+      const { enabled } = readJson(call) as { enabled: boolean }
       getWorker(state, name).isOnWorkersDev = enabled
       return { enabled, previews_enabled: false }
     },
@@ -160,7 +160,7 @@ const workerRoutes: Route[] = [
     'PUT',
     at('/workers/scripts/([^/]+)/schedules'),
     (state, call, [, name]) => {
-      const schedules = readJson<{ cron: string }[]>(call)
+      const schedules = readJson(call) as { cron: string }[]
       getWorker(state, name).schedules = schedules.map(({ cron }) => cron)
       return { schedules }
     },
@@ -169,7 +169,7 @@ const workerRoutes: Route[] = [
     'POST',
     at('/workers/scripts/([^/]+)/assets-upload-session'),
     (state, call) => {
-      const { manifest } = readJson<{ manifest: Record<string, { hash: string }> }>(call)
+      const { manifest } = readJson(call) as { manifest: Record<string, { hash: string }> }
       const missing = [...new Set(Object.values(manifest).map(({ hash }) => hash))].filter(
         (hash) => !state.assetHashes.has(hash),
       )
@@ -199,7 +199,7 @@ const addressRoutes: Route[] = [
     'PUT',
     at('/workers/subdomain'),
     (state, call) => {
-      const { subdomain } = readJson<{ subdomain: string }>(call)
+      const { subdomain } = readJson(call) as { subdomain: string }
       if (state.subdomain !== null) throw new Refusal(409, 10_036, 'The account has a subdomain.')
       state.subdomain = subdomain
       return { subdomain }
@@ -218,7 +218,7 @@ const addressRoutes: Route[] = [
     'PUT',
     at('/workers/domains'),
     (state, call) => {
-      const { hostname, service } = readJson<{ hostname: string; service: string }>(call)
+      const { hostname, service } = readJson(call) as { hostname: string; service: string }
       getWorker(state, service)
       if (state.dnsRecords.has(hostname)) throw new Refusal(409, 100_117, 'Hostname already has DNS records.')
       state.domains.set(hostname, service)
@@ -247,7 +247,7 @@ const storageRoutes: Route[] = [
     'POST',
     at('/d1/database'),
     (state, call) => {
-      const { name } = readJson<{ name: string }>(call)
+      const { name } = readJson(call) as { name: string }
       if (state.databases.has(name)) throw new Refusal(400, 7502, `A database with the name ${name} exists.`)
       const { uuid } = addDatabase(state, name)
       return { uuid, name }
@@ -257,7 +257,7 @@ const storageRoutes: Route[] = [
     'POST',
     at('/d1/database/([^/]+)/query'),
     (state, call, [, id]) => {
-      const { sql } = readJson<{ sql: string }>(call)
+      const { sql } = readJson(call) as { sql: string }
       const row = [...state.databases.values()].find(({ uuid }) => uuid === id)
       if (!row) throw new Refusal(404, 7404, 'The database does not exist.')
       return runSql(row.database, sql)
@@ -275,7 +275,7 @@ const storageRoutes: Route[] = [
     'POST',
     at('/r2/buckets'),
     (state, call) => {
-      const { name } = readJson<{ name: string }>(call)
+      const { name } = readJson(call) as { name: string }
       if (state.buckets.has(name)) throw new Refusal(409, 10_004, 'The bucket exists.')
       state.buckets.add(name)
       return { name }
@@ -295,7 +295,7 @@ const storageRoutes: Route[] = [
     'POST',
     at('/queues'),
     (state, call) => {
-      const { queue_name: name } = readJson<{ queue_name: string }>(call)
+      const { queue_name: name } = readJson(call) as { queue_name: string }
       if (state.queues.has(name)) throw new Refusal(409, 11_009, 'The queue exists.')
       return describeQueue(addQueue(state, name))
     },
@@ -307,7 +307,7 @@ const storageRoutes: Route[] = [
     (state, call, [, id, consumerId]) => {
       const consumer = findQueue(state, id).consumers.find(({ consumer_id }) => consumer_id === consumerId)
       if (!consumer) throw new Refusal(404, 11_001, 'Consumer not found.')
-      const { settings } = readJson<{ settings: object }>(call)
+      const { settings } = readJson(call) as { settings: object }
       return Object.assign(consumer, { settings })
     },
   ],
@@ -316,7 +316,7 @@ const storageRoutes: Route[] = [
 function addConsumer(state: PlatformState, call: Call, [, id]: readonly string[]) {
   const queue = findQueue(state, id)
   if (queue.consumers.length > 0) throw new Refusal(400, 11_004, 'The queue has a consumer.')
-  const body = readJson<{ script_name: string; dead_letter_queue?: string; settings: object }>(call)
+  const body = readJson(call) as { script_name: string; dead_letter_queue?: string; settings: object }
   if (body.dead_letter_queue && !state.queues.has(body.dead_letter_queue))
     throw new Refusal(400, 100_127, 'The dead-letter queue does not exist.')
   getWorker(state, body.script_name)

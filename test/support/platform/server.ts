@@ -25,7 +25,7 @@ export interface Platform {
 }
 
 /** Paths of the calls by which a deployed service is reached. */
-export const servicePrefix = '/services/'
+const servicePrefix = '/services/'
 
 const maskIds = (path: string): string =>
   path.replace(/\/accounts\/[^/]+/, '').replaceAll(/\/(?:[0-9a-f]{32}|[0-9a-f-]{36})(?=\/|$)/g, '/…')
@@ -33,8 +33,8 @@ const maskIds = (path: string): string =>
 /** Names what a call makes, so that the calls of all queues differ. */
 function nameSubject({ body, headers }: Call): string {
   if (!headers.get('content-type')?.includes('json')) return ''
-  const fields = JSON.parse(body.toString('utf8') || '{}') as Record<string, unknown>
-  return String(fields['queue_name'] ?? fields['hostname'] ?? fields['email'] ?? fields['name'] ?? '')
+  const fields = JSON.parse(body.toString('utf8') || '{}') as Record<string, string | undefined>
+  return fields['queue_name'] ?? fields['hostname'] ?? fields['email'] ?? fields['name'] ?? ''
 }
 
 /** Reads of D1 and the plan of an upload are sent by POST too. */
@@ -97,10 +97,9 @@ function send(response: ServerResponse, answer: unknown): void {
 /** Starts a stand-in of the platform's API, with one account. It plays the deployed services too. */
 export async function startPlatform(): Promise<Platform> {
   let isDown = false
-  const state = createState()
   const server = createServer((request, response) => void answer(request, response))
   const platform: Platform = {
-    state,
+    state: createState(),
     url: '',
     calls: [],
     changes: [],
@@ -122,7 +121,7 @@ export async function startPlatform(): Promise<Platform> {
     if (fault === 429) return send(response, new Refusal(429, 10_429, 'Too many requests.'))
     if (fault === 'cut') return void request.socket.destroy()
     try {
-      const result = await handle(state, call)
+      const result = await handle(platform.state, call)
       if (isChange(call)) platform.changes.push(name)
       if (fault === 'cut after') return void request.socket.destroy()
       send(response, fault === 'after' ? new Refusal(400, 10_001, 'It breaks after its effect.') : result)

@@ -50,12 +50,12 @@ function answerAsSuperuser(
   const organization = organizations.find(({ id }) => id === organizationId)
   if (call.method === 'GET') return listPage(organizationId ? (organization?.members ?? []) : organizations)
   if (path === '/v1/organizations') {
-    const { name } = readJson<{ name: string }>(call)
+    const { name } = readJson(call) as { name: string }
     organizations.push({ id: `org_${makeId(state)}`, name, members: [] })
     return new RawAnswer(201, organizations.at(-1))
   }
   if (organization) {
-    const { email, role } = readJson<{ email: string; role: string }>(call)
+    const { email, role } = readJson(call) as { email: string; role: string }
     organization.members.push({ id: `mem_${makeId(state)}`, email, role })
     return new RawAnswer(201, organization.members.at(-1))
   }
