@@ -110,6 +110,8 @@ function runSweeps(miniflare: Miniflare): void {
   }
   const runAndLog = () =>
     void run().catch((error: unknown) => writeLog({ level: 'error', message: `The sweeps failed. ${String(error)}` }))
+  // The runtime ends at the same moment, and sweeps under way would be logged as failed.
+  process.once('SIGTERM', () => process.exit())
   runAndLog()
   setInterval(runAndLog, minuteMs)
 }
