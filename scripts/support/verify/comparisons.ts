@@ -53,7 +53,7 @@ export async function compareRows(
     const examples = JSON.parse(result.examples) as [string, unknown, unknown][]
     addFaults(
       finding,
-      examples.map(([id, stored, counted]) => describe(String(id), stored, counted)),
+      examples.map(([id, stored, counted]) => describe(id, stored, counted)),
       result.faults,
     )
   }

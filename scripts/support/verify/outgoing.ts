@@ -13,7 +13,7 @@ interface OutgoingRow {
 }
 
 /** What goes out of one edition, or of an organisation beside its editions. */
-export interface Outgoing {
+interface Outgoing {
   /** For example "3 receipts". */
   what: string
   organization_id: string | null
@@ -63,7 +63,7 @@ function describe({ what, count, amount_minor, currency }: OutgoingRow): string 
 }
 
 /** Lists everything that waits to be sent, posted or paid, in all organisations. */
-export async function listOutgoing(query: Query): Promise<Outgoing[]> {
+async function listOutgoing(query: Query): Promise<Outgoing[]> {
   const lists: OutgoingRow[][] = []
   for (const statement of statements) lists.push(await query<OutgoingRow>(statement))
   return lists.flat().map((row) => ({

@@ -27,8 +27,8 @@ async function createQuery(platform: Platform, account: string, installation: In
       `The account has no database ${databaseName}. ${environment === firstEnvironment ? 'npm run deploy' : `npm run deploy -- --env ${environment}`} makes it.`,
     )
   return async function query<Row>(sql: string) {
-    const [answer] = await platform.call<{ results: Row[] }[]>('POST', `${path}/${database.uuid}/query`, { sql })
-    return answer?.results ?? []
+    const [outcome] = await platform.call<{ results: Row[] }[]>('POST', `${path}/${database.uuid}/query`, { sql })
+    return outcome?.results ?? []
   }
 }
 
@@ -43,7 +43,8 @@ async function createBucketList(platform: Platform, account: string, bucket: str
   }
   return async function* listKeys(prefix) {
     const search = new URLSearchParams({ prefix, per_page: String(keysAtOnce) })
-    for await (const page of platform.walk<{ key: string }>(`${path}?${search}`)) yield page.map(({ key }) => key)
+    for await (const page of platform.walk<{ key: string }>(`${path}?${search.toString()}`))
+      yield page.map(({ key }) => key)
   }
 }
 

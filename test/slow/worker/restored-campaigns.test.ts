@@ -177,3 +177,10 @@ describe('a restore of the database to a time before a campaign was sent', () =>
     await expectOnce(sent)
   })
 })
+
+it('the numbers of customers who came since a restored time can be left out, as the page of backups says', async () => {
+  const [before] = await query<{ seq: number }>("select seq from sqlite_sequence where name = 'users'")
+  await env.DB.prepare("update sqlite_sequence set seq = seq + 1000000 where name = 'users'").run()
+  const { people: newcomers } = await seedCrowd(1)
+  expect(newcomers[0]?.seq).toBe((before?.seq ?? 0) + 1_000_001)
+})
