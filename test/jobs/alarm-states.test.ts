@@ -72,7 +72,7 @@ it('whatever fails and whenever the Worker crashes, each alarm is posted when it
       let crashes = 0
       const sweep = async (bindings: object = {}) => {
         setMachineTime(now)
-        const job = openJob({ ...env, ...alertBindings, ...bindings } as never)
+        const job = openJob({ ...env, ...alertBindings, ...bindings })
         await sweepAlarms({ ...job, now: () => now })
       }
       const compare = async () => {

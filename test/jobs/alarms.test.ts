@@ -164,7 +164,7 @@ describe('the cron trigger', () => {
     await seedDeadMessages(1)
     await seedSweepRuns({}, Date.now() - 7 * 24 * 60 * minuteMs)
     const controller = createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' })
-    await scheduled(controller, { ...env, ...alertBindings } as never)
+    await scheduled(controller, { ...env, ...alertBindings })
     expect(listPosts()).toEqual([['alarm.began', 'dead_messages', 'refunds']])
     expect((await get('/v1/system/status')).body.sweeps.at(-1)).toMatchObject({ name: 'alarms', error: null })
   })
@@ -379,7 +379,7 @@ describe('a crash', () => {
       const start = Date.now()
       const sweep = async (minute: number, bindings: object = {}) => {
         setMachineTime(start + minute * minuteMs)
-        const job = openJob({ ...env, ...alertBindings, ...bindings } as never)
+        const job = openJob({ ...env, ...alertBindings, ...bindings })
         await sweepAlarms({ ...job, now: () => start + minute * minuteMs })
       }
       await seedDeadMessages(2, { queue: 'refunds' })

@@ -26,7 +26,7 @@ export function startAlertReceiver(respond: (post: AlarmPost) => Promise<Respons
   const posts: AlarmPost[] = []
   const state = { respond }
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-    const request = new Request(input as string, init as RequestInit)
+    const request = new Request(input, init)
     if (request.url !== alertUrl) throw new TypeError('Network connection lost.')
     const body = await request.text()
     new Webhook(alertSecret).verify(body, Object.fromEntries(request.headers))
@@ -49,7 +49,7 @@ export function createMinutes(bindings: object = alertBindings) {
       for (let minute = 0; minute < minutes; minute++) {
         state.now += minuteMs
         setMachineTime(state.now)
-        const job = openJob({ ...env, ...bindings } as never)
+        const job = openJob({ ...env, ...bindings })
         await sweepAll({ ...job, now: () => state.now }, { sweeps: { alarms: allSweeps.alarms } })
       }
     },
