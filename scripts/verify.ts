@@ -4,7 +4,7 @@ import { describeObjects } from './support/verify/campaigns.ts'
 import { verifyConsents } from './support/verify/consents.ts'
 import { formatOutgoing } from './support/verify/outgoing.ts'
 import { openPlace, type Place } from './support/verify/place.ts'
-import { formatFinding, listChecks } from './support/verify/verify.ts'
+import { formatFinding, listChecks, summarize } from './support/verify/verify.ts'
 
 /**
  * Compares a database with itself, and lists what goes out when `OUTGOING` is released. It changes nothing. By default it
@@ -42,17 +42,21 @@ process.chdir(root)
 try {
   const place = await openPlace(values)
   let faultCount = 0
+  let isComplete = true
   const report = (finding: Parameters<typeof formatFinding>[0]) => {
     faultCount += finding.faultCount
+    if (finding.limitation !== null) isComplete = false
     print(formatFinding(finding))
   }
   if (values.consents) report(await verifyConsents(place.query, place.size))
   else {
     await listWaiting(place)
+    if (typeof place.readObjects === 'string') isComplete = false
     for (const { run } of listChecks(place)) for (const finding of await run()) report(finding)
   }
-  print(['', faultCount === 0 ? 'No faults.' : `${faultCount} faults. Nothing was changed.`])
-  process.exitCode = faultCount === 0 ? 0 : 1
+  const { line, exitCode } = summarize(faultCount, isComplete)
+  print(['', line])
+  process.exitCode = exitCode
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 2

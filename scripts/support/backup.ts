@@ -1,7 +1,8 @@
-import { constants, existsSync, globSync, statSync } from 'node:fs'
+import { constants, existsSync, globSync, realpathSync, statSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { lockFolder } from './folder-lock.ts'
 
 export interface BackupReport {
   databases: number
@@ -32,6 +33,41 @@ function pinDatabase(path: string): DatabaseSync {
   return database
 }
 
+/** Resolves the links of a path, whose last folders may not exist yet. */
+function resolveLinks(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const parent = dirname(path)
+  return parent === path ? path : join(resolveLinks(parent), basename(path))
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk is full. Free space, or choose a folder on another disk.',
+  'database or disk is full': 'The disk is full. Free space, or choose a folder on another disk.',
+  EACCES: 'This user may not write there. Choose a folder that it may write to, or give it the right.',
+  EROFS: 'Nobody can write there. Choose a folder on another disk.',
+  ENOTDIR: 'A part of its path is a file. Choose another folder.',
+}
+
+/** Says why a backup was not made, and what to do. */
+function describeFault(target: string, error: unknown): Error {
+  const { code = '', message = String(error) } = error as NodeJS.ErrnoException
+  const advice = faults[code] ?? faults[message] ?? `${message}.`
+  return new Error(`${target} was not made, and the server goes on as before. ${advice}`, { cause: error })
+}
+
+const otherBackup = { name: 'backup', advice: 'Wait until that one ends, or choose another folder.' }
+
+/** Locks the folder in which a backup is made, and empties it of what a backup that was killed has left there. */
+async function openDraft(draft: string): Promise<() => Promise<void>> {
+  const release = lockFolder(draft, otherBackup)
+  await rm(join(draft, 'v3'), { recursive: true, force: true })
+  return async () => {
+    release()
+    await rm(join(draft, 'lock.sqlite'), { force: true })
+    await rm(join(draft, 'lock.sqlite-journal'), { force: true })
+  }
+}
+
 /**
  * Copies the state of a server, which may be running, into a folder that does not exist yet. The copy is one moment of the
  * database: it contains the bytes of all files that the database knows, and what the objects of campaigns knew then or a
@@ -42,18 +78,24 @@ export async function backUp(stateDir: string, target: string): Promise<BackupRe
   if (!existsSync(join(source, 'd1')))
     throw new Error(`${stateDir} has no database. Set STATE_DIR to the folder of the server.`)
   if (existsSync(target)) throw new Error(`${target} exists already. Choose a folder that does not exist yet.`)
-  if (!relative(resolve(stateDir), resolve(target)).startsWith('..'))
+  if (!relative(resolveLinks(stateDir), resolveLinks(target)).startsWith('..'))
     throw new Error(`${target} is inside of ${stateDir}. Choose a folder outside, best on another disk.`)
   const draft = `${target}.unfinished`
-  await rm(draft, { recursive: true, force: true })
   try {
-    const report = await copyState(source, join(draft, 'v3'))
-    await writeFile(join(draft, 'backup.json'), `${JSON.stringify({ ...report, created: new Date() }, null, 2)}\n`)
-    await rename(draft, target)
-    return report
+    const release = await openDraft(draft)
+    try {
+      const report = await copyState(source, join(draft, 'v3'))
+      await writeFile(join(draft, 'backup.json'), `${JSON.stringify({ ...report, created: new Date() }, null, 2)}\n`)
+      await release()
+      await rename(draft, target)
+      return report
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true })
+      await release()
+      throw error
+    }
   } catch (error) {
-    await rm(draft, { recursive: true, force: true })
-    throw error
+    throw describeFault(target, error)
   }
 }
 
@@ -112,15 +154,23 @@ async function copyBlobs(source: string, draft: string): Promise<void> {
   }
 }
 
-/** Forgets objects whose bytes were deleted before they were copied. The service then knows that the bytes are lost. */
+/**
+ * Forgets objects whose bytes, or one of their parts, were deleted before they were copied. The service then knows that the
+ * bytes are lost.
+ */
 function forgetLostObjects(path: string, draft: string): number {
   const blobIds = new Set(listBlobs(draft).map((blob) => blob.slice(blob.lastIndexOf(sep) + 1)))
   const database = new DatabaseSync(path)
   try {
-    const objects = database.prepare('select key, blob_id from _mf_objects where blob_id is not null').all()
-    const lostKeys = objects.filter(({ blob_id }) => !blobIds.has(String(blob_id))).map(({ key }) => String(key))
-    for (const key of lostKeys) database.prepare('delete from _mf_objects where key = ?').run(key)
-    return lostKeys.length
+    const blobs = database.prepare(`select key, blob_id from _mf_objects where blob_id is not null
+      union all select object_key, blob_id from _mf_multipart_parts where object_key is not null`)
+    const lostBlobs = blobs.all().filter(({ blob_id }) => !blobIds.has(String(blob_id)))
+    const lostKeys = new Set(lostBlobs.map(({ key }) => String(key)))
+    for (const key of lostKeys) {
+      database.prepare('delete from _mf_multipart_parts where object_key = ?').run(key)
+      database.prepare('delete from _mf_objects where key = ?').run(key)
+    }
+    return lostKeys.size
   } finally {
     database.close()
   }

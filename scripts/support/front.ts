@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /**
  * The part of a server that the network reaches. The simulator behind it trusts each client: it takes the client's
@@ -90,7 +91,7 @@ function sendProblem(response: ServerResponse, status: number, code: string, det
 /** True if the simulator answers in place of the service, with the stack of an error that nothing has caught. */
 const isUncaught = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 500 &&
-  ('mf-experimental-error-stack' in headers || (headers['content-type'] ?? '').startsWith('text/plain'))
+  ('mf-experimental-error-stack' in headers || (headers['content-type'] ?? 'text/plain').startsWith('text/plain'))
 
 /** The simulator closes a connection that is idle for five seconds. */
 const idleMs = 3000
@@ -180,9 +181,22 @@ const listen = (server: Server, { host, port }: Options) =>
     server.listen(port, host, resolve)
   })
 
+/** True if the request names one host at most. The simulator fails at anything else. */
+function hasHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+  return hosts.length < 2 && URL.canParse(`http://${headers.host ?? 'localhost'}/`)
+}
+
+/** The simulator reads so much of a refused body before it closes the connection. */
+const smallBody = 65_536
+
+const hasLargeBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBody
+
 function passOn(options: Options, agent: Agent, incoming: IncomingMessage, response: ServerResponse): void {
   const url = parseTarget(incoming.url ?? '')
   if (!url) return sendProblem(response, 400, 'validation_error', 'The requested address is no URL.')
+  if (!hasHost(incoming)) return sendProblem(response, 400, 'validation_error', 'The header Host must name one host.')
   if (isOfSimulator(url.pathname)) return sendProblem(response, 404, 'not_found', 'Not found.')
   const { headers, socket } = incoming
   const address = readClientAddress(
@@ -192,7 +206,8 @@ function passOn(options: Options, agent: Agent, incoming: IncomingMessage, respo
   )
   const protocol = options.trustedProxies > 0 && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
   const outgoing = request({
-    agent,
+    // The simulator closes the connection after it has refused a large body, so no other request uses it.
+    agent: hasLargeBody(incoming) ? false : agent,
     host: '127.0.0.1',
     port: options.servicePort,
     method: incoming.method,
@@ -200,6 +215,8 @@ function passOn(options: Options, agent: Agent, incoming: IncomingMessage, respo
     setHost: false,
     headers: [
       ...pickHeaders(incoming.rawHeaders, headers.connection),
+      // Checks of load balancers by HTTP/1.0 have no Host.
+      ...(headers.host === undefined ? ['Host', 'localhost'] : []),
       'CF-Connecting-IP',
       address,
       'X-Forwarded-Proto',
@@ -209,8 +226,21 @@ function passOn(options: Options, agent: Agent, incoming: IncomingMessage, respo
       ...(headers['transfer-encoding'] ? ['Transfer-Encoding', 'chunked'] : []),
     ],
   })
-  outgoing.on('response', (fromService) => respond(fromService, incoming, response))
+  const body = createBody()
+  const dropRest = () => {
+    incoming.unpipe(body)
+    drain(incoming)
+  }
+  outgoing.on('response', (fromService) => {
+    // A body that is refused is read no further.
+    if ((fromService.statusCode ?? 500) >= 400) {
+      body.unpipe(outgoing)
+      dropRest()
+    }
+    respond(fromService, response)
+  })
   outgoing.on('error', () => {
+    dropRest()
     if (response.headersSent) return
     sendProblem(
       response,
@@ -221,16 +251,42 @@ function passOn(options: Options, agent: Agent, incoming: IncomingMessage, respo
   })
   response.on('close', () => outgoing.destroy())
   incoming.on('error', () => outgoing.destroy())
-  incoming.pipe(outgoing)
+  incoming.pipe(body).pipe(outgoing)
 }
 
-function respond(fromService: IncomingMessage, incoming: IncomingMessage, response: ServerResponse): void {
+/** Most requests that are refused have their response within this time. */
+const refusalMs = 50
+
+/**
+ * Passes a body on, and waits after its first chunk. The simulator closes the connection after it has refused a body, and
+ * a write to a closed connection loses the response.
+ */
+function createBody(): Transform {
+  let count = 0
+  return new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      count++
+      if (count === 2) setTimeout(() => done(null, chunk), refusalMs)
+      else setImmediate(() => done(null, chunk))
+    },
+  })
+}
+
+/** A client that goes on sending gets the response only if its connection is not closed meanwhile. */
+const drainMs = 10_000
+
+/** Reads the rest of a body that nobody wants, for some seconds. */
+function drain(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return void incoming.resume()
+  const timer = setTimeout(() => incoming.destroy(), drainMs)
+  incoming.once('close', () => clearTimeout(timer)).resume()
+}
+
+function respond(fromService: IncomingMessage, response: ServerResponse): void {
   if (isUncaught(fromService)) {
     fromService.resume()
     return sendProblem(response, 500, 'internal_error', 'An internal error occurred.')
   }
-  // Nobody reads the rest of a body that was refused.
-  if (!incoming.complete) response.setHeader('connection', 'close')
   const headers = pickHeaders(fromService.rawHeaders, fromService.headers.connection)
   for (let at = 0; at < headers.length; at += 2) response.appendHeader(headers[at] ?? '', headers[at + 1] ?? '')
   response.writeHead(fromService.statusCode ?? 502, fromService.statusMessage)

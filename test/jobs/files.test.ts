@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { allSweeps } from '../../src/entry/scheduled.ts'
 import { compareStorage, sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
 import { callWith, get, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
@@ -137,6 +138,17 @@ describe('the daily sweep of files', () => {
     await env.DB.prepare('delete from sweep_positions').run()
     await dayLater()
     expect(await listStoredKeys()).not.toContain('objects/since')
+  })
+
+  it('keeps the bytes of deleted files while what goes out is held', async () => {
+    const file = (await uploadRaw(here.id, makeFreshPng())).body
+    const [row] = await queryRows<{ storage_key: string }>('select storage_key from files where id = ?', file.id)
+    await remove(`/v1/files/${file.id}`)
+    const job = createContextAt(Date.now())
+    await allSweeps['file-objects']({ ...job, config: { ...job.config, outgoing: 'hold' } })
+    expect(await listStoredKeys()).toContain(row?.storage_key)
+    await allSweeps['file-objects'](job)
+    expect(await listStoredKeys()).not.toContain(row?.storage_key)
   })
 
   it('reports files whose bytes are lost, and uploading the same bytes restores them', async () => {

@@ -182,15 +182,31 @@ describe('the front of a server for others', () => {
     )
   })
 
+  it.each(['Host: a\r\nHost: b', 'Host: a b', 'Host: [', 'Host: '])('refuses a request with "%s"', async (headers) => {
+    const port = await givenFront(ok)
+    const socket = connect(port, '127.0.0.1')
+    socket.end(`GET /healthz HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(received).toEqual([])
+  })
+
+  it('passes the check of a load balancer that names no host', async () => {
+    const port = await givenFront(ok)
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /healthz HTTP/1.0\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(received[0]?.headers.host).toBe('localhost')
+  })
+
   it('tells nobody the stack of an error that nothing has caught', async () => {
     const port = await givenFront((incoming, response) => {
       if (incoming.url === '/page') response.setHeader('mf-experimental-error-stack', 'true')
-      response.writeHead(500, {
-        'content-type': incoming.url === '/problem' ? 'application/problem+json' : 'text/plain',
-      })
+      if (incoming.url !== '/untyped')
+        response.setHeader('content-type', incoming.url === '/problem' ? 'application/problem+json' : 'text/plain')
+      response.writeHead(500)
       response.end('Error: secret at bundle.js:1')
     })
-    for (const path of ['/page', '/text']) {
+    for (const path of ['/page', '/text', '/untyped']) {
       const { status, body, headers } = await call(port, { path })
       expect(JSON.parse(body)).toMatchObject({ status: 500, code: 'internal_error' })
       expect([status, headers['content-type']]).toEqual([500, 'application/problem+json'])
@@ -215,13 +231,24 @@ describe('the front of a server for others', () => {
     await gone.promise
   })
 
-  it('passes the response to a body that the service refuses before it is there, and reads no more of it', async () => {
+  it('passes the response to a body that the service refuses, and no more of the body', async () => {
     const port = await givenFront((_, response) => void response.writeHead(413).end('too large'))
     const socket = connect(port, '127.0.0.1')
-    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\nx')
-    const response = await text(socket)
-    expect(response).toMatch(/^HTTP\/1\.1 413 /)
-    expect(response).toMatch(/^connection: close$/im)
+    let answers = ''
+    socket.setEncoding('utf8').on('data', (part: string) => (answers += part))
+    const body = 'x'.repeat(200_000)
+    socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\nx`)
+    await expect.poll(() => answers).toMatch(/^HTTP\/1\.1 413 [^]*too large/)
+    // The rest is read and dropped, so the same connection takes the next request.
+    socket.write(`${body.slice(1)}GET /next HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    await expect.poll(() => received.map(({ url }) => url)).toEqual(['/', '/next'])
+    socket.destroy()
+  })
+
+  it('passes a large body on as it is', async () => {
+    const port = await givenFront((incoming, response) => void text(incoming).then((body) => response.end(body)))
+    const body = Array.from({ length: 60_000 }, (_, at) => at).join(' ')
+    expect((await call(port, { method: 'POST', body })).body).toBe(body)
   })
 
   it('ends after the requests under way, and takes no new ones', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,7 +11,7 @@ import { openLocal } from '../../scripts/support/verify/local.ts'
 import { formatOutgoing } from '../../scripts/support/verify/outgoing.ts'
 import type { Query } from '../../scripts/support/verify/query.ts'
 import { findOrphans } from '../../scripts/support/verify/references.ts'
-import { listChecks } from '../../scripts/support/verify/verify.ts'
+import { listChecks, summarize } from '../../scripts/support/verify/verify.ts'
 
 const organization = 'org_01J00000000000000000000ABC'
 const edition = 'edt_01J00000000000000000000XYZ'
@@ -161,13 +161,43 @@ describe('the state of a server on this machine', () => {
   it('has files, which are compared with their rows', async () => {
     const bucket = join(folder, 'v3', 'r2', 'miniflare-R2BucketObject')
     mkdirSync(bucket, { recursive: true })
+    const blobs = join(folder, 'v3', 'r2', 'event-commerce-files', 'blobs')
+    mkdirSync(blobs, { recursive: true })
+    for (const name of ['a', 'b', 'c', 'd1', 'd2', 'e1']) writeFileSync(join(blobs, name), '12345')
     const { database } = open(join(bucket, 'any.sqlite'))
-    database.exec(
-      "create table _mf_objects (key text primary key); insert into _mf_objects values ('objects/a'), ('other/b')",
-    )
+    database.exec(`create table _mf_objects (key text primary key, blob_id text, size integer);
+      create table _mf_multipart_parts (object_key text, blob_id text, size integer);
+      insert into _mf_objects values ('objects/a', 'a', 5), ('objects/b', 'b', 5), ('objects/cut', 'c', 6),
+        ('objects/lost', 'x', 5), ('objects/parts', null, 10), ('objects/lost-part', null, 10), ('other/b', 'b', 5);
+      insert into _mf_multipart_parts values ('objects/parts', 'd1', 5), ('objects/parts', 'd2', 5),
+        ('objects/lost-part', 'e1', 5), ('objects/lost-part', 'e2', 5)`)
     database.close()
+    const state = open(file)
+    state.database.exec(`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
+      values ${['b', 'cut', 'lost', 'lost-part', 'parts'].map((key) => `('objects/${key}', '${organization}', '${key}', 5, 1)`).join(', ')}`)
     const { query, files } = openLocal(folder)
-    expect((await compareFiles(query, files)).flatMap(({ faults }) => faults)).toEqual(['No row names objects/a.'])
+    const findings = await compareFiles(query, files)
+    state.database.exec('delete from stored_objects')
+    state.database.close()
+    expect(findings.flatMap(({ faults }) => faults)).toEqual([
+      'No row names objects/a.',
+      ...['cut', 'lost', 'lost-part'].map((key) => `objects/${key} of ${organization} is not in the store.`),
+    ])
+  })
+
+  it('has databases that SQLite checks, so that a damaged page is a fault', () => {
+    expect(openLocal(folder).checkDatabases()).toMatchObject({ compared: 6, faultCount: 0 })
+    const damaged = join(folder, 'v3', 'do', 'service-CampaignSender', 'damaged.sqlite')
+    writeFileSync(damaged, 'no database')
+    expect(openLocal(folder).checkDatabases().faults).toEqual([`${damaged}: file is not a database`])
+    rmSync(damaged)
+  })
+
+  it('is called faultless only if all of it was read', () => {
+    expect(summarize(0, true)).toEqual({ line: 'No faults.', exitCode: 0 })
+    expect(summarize(1, true)).toEqual({ line: '1 fault. Nothing was changed.', exitCode: 1 })
+    expect(summarize(0, false)).toMatchObject({ exitCode: 2 })
+    expect(summarize(2, false)).toMatchObject({ exitCode: 1 })
   })
 
   it('is not there in an empty folder, and the error says what to do', () => {

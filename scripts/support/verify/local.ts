@@ -1,9 +1,9 @@
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ObjectState, ReadObjects } from './campaigns.ts'
 import type { ListKeys } from './files.ts'
-import type { Query } from './query.ts'
+import { addFaults, createFinding, type Finding, type Query } from './query.ts'
 
 /** A statement reads so many rows that a million take a second or two. */
 const rowsAtOnce = 20_000
@@ -33,26 +33,65 @@ function openDatabase(stateDir: string): { database: DatabaseSync; file: string 
   )
 }
 
-/** Lists the keys of the simulated bucket. */
+/** Returns a function that is true if a blob of the simulated bucket is there in full. */
+function findBlobs(stateDir: string): (blob: Record<string, unknown>) => boolean {
+  const folders = ['', 'v3'].flatMap((version) => globSync(join(stateDir, version, 'r2', '*', 'blobs')))
+  return ({ blob_id, size }) =>
+    folders.some((folder) => statSync(join(folder, String(blob_id)), { throwIfNoEntry: false })?.size === size)
+}
+
+/** Lists the keys of the simulated bucket whose bytes are there. */
 function openBucket(stateDir: string): ListKeys {
   return async function* listKeys(prefix) {
+    const hasBlob = findBlobs(stateDir)
     for (const file of listDatabases(stateDir, 'r2/miniflare-R2BucketObject')) {
       const database = open(file)
       try {
         if (!hasTable(database, '_mf_objects')) continue
-        const statement = database.prepare('select key from _mf_objects where key > ? and key < ? order by key limit ?')
+        const listObjects = database.prepare(
+          'select key, blob_id, size from _mf_objects where key > ? and key < ? order by key limit ?',
+        )
+        const listParts = database.prepare('select blob_id, size from _mf_multipart_parts where object_key = ?')
         for (let after = prefix; ;) {
-          const keys = statement.all(after, `${prefix}\uFFFF`, keysAtOnce).map(({ key }) => String(key))
-          yield keys
-          const last = keys.at(-1)
-          if (last === undefined || keys.length < keysAtOnce) break
-          after = last
+          const objects = listObjects.all(after, `${prefix}\uFFFF`, keysAtOnce)
+          // An object that was uploaded in parts has a blob for each of them.
+          const listBlobs = (object: (typeof objects)[number]) =>
+            object['blob_id'] === null ? listParts.all(String(object['key'])) : [object]
+          yield objects.filter((object) => listBlobs(object).every(hasBlob)).map(({ key }) => String(key))
+          const last = objects.at(-1)
+          if (last === undefined || objects.length < keysAtOnce) break
+          after = String(last['key'])
         }
       } finally {
         database.close()
       }
     }
   }
+}
+
+/** Has SQLite compare each database with its own indexes and pages, as after a fault of the disk. */
+function checkDatabases(stateDir: string): Finding {
+  const finding = createFinding('Pages and indexes', 'databases')
+  for (const file of listDatabases(stateDir, '{d1,r2,do}/*')) {
+    const database = open(file)
+    try {
+      const lines = database
+        .prepare('pragma integrity_check')
+        .all()
+        .map(({ integrity_check: line }) => String(line))
+      if (lines[0] !== 'ok')
+        addFaults(
+          finding,
+          lines.map((line) => `${file}: ${line}`),
+        )
+    } catch (error) {
+      addFaults(finding, [`${file}: ${error instanceof Error ? error.message : String(error)}`])
+    } finally {
+      database.close()
+    }
+    finding.compared++
+  }
+  return finding
 }
 
 function readObject(file: string): ObjectState[] {
@@ -81,5 +120,12 @@ export function openLocal(stateFolder: string) {
     throw new Error(`${stateDir} does not exist. Name the folder of the server: npm run verify -- --state <folder>`)
   const { database, file } = openDatabase(stateDir)
   const query: Query = <Row>(sql: string) => Promise.resolve(database.prepare(sql).all() as Row[])
-  return { file, query, size: rowsAtOnce, files: openBucket(stateDir), readObjects: readLocalObjects(stateDir) }
+  return {
+    file,
+    query,
+    size: rowsAtOnce,
+    files: openBucket(stateDir),
+    readObjects: readLocalObjects(stateDir),
+    checkDatabases: () => checkDatabases(stateDir),
+  }
 }

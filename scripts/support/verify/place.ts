@@ -1,7 +1,7 @@
 import type { ReadObjects } from './campaigns.ts'
 import type { ListKeys } from './files.ts'
 import { openLocal } from './local.ts'
-import type { Query } from './query.ts'
+import type { Finding, Query } from './query.ts'
 
 /** A database of the service with what belongs to it. */
 export interface Place {
@@ -12,6 +12,8 @@ export interface Place {
   files: ListKeys | string
   /** The objects of campaigns, or why they cannot be read. */
   readObjects: ReadObjects | string
+  /** Has SQLite check the files of the databases. At Cloudflare the platform cares for them. */
+  checkDatabases?: () => Finding
 }
 
 /** Options of the command line. */

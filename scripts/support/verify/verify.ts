@@ -13,6 +13,7 @@ interface Source {
   size: number
   /** The file store, or why it cannot be listed. */
   files: ListKeys | string
+  checkDatabases?: () => Finding
 }
 
 const createFilesCheck = ({ query, files }: Source): Check => ({
@@ -27,8 +28,9 @@ interface Check {
 
 /** Lists the checks that compare a database with itself and with the file store. None of them changes anything. */
 export function listChecks(source: Source): Check[] {
-  const { query, size } = source
+  const { query, size, checkDatabases } = source
   return [
+    ...(checkDatabases ? [{ title: 'Pages and indexes', run: () => Promise.resolve([checkDatabases()]) }] : []),
     ...[...sums, ...searchTables].map((comparison) => ({
       title: comparison.title,
       run: async () => [await compareRows(query, comparison, size)],
@@ -38,6 +40,14 @@ export function listChecks(source: Source): Check[] {
     { title: orphansTitle, run: async () => [await findOrphans(query, size)] },
     createFilesCheck(source),
   ]
+}
+
+/** Says what all checks have found, and with which code the command ends. */
+export function summarize(faultCount: number, isComplete: boolean): { line: string; exitCode: number } {
+  const rest = isComplete ? '' : ' Not everything was read, as the lines above say.'
+  if (faultCount > 0)
+    return { line: `${faultCount} ${faultCount === 1 ? 'fault' : 'faults'}. Nothing was changed.${rest}`, exitCode: 1 }
+  return isComplete ? { line: 'No faults.', exitCode: 0 } : { line: `No faults in what was read.${rest}`, exitCode: 2 }
 }
 
 /** Formats a finding: a line for the check, and one for each of the first faults. */
