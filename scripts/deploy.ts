@@ -5,14 +5,21 @@ import { readText } from '../src/domain/settings/settings.ts'
 import { choosePublicUrl, planAddress } from './support/deploy/address.ts'
 import { describeInstallation, firstEnvironment, type Installation } from './support/deploy/configuration.ts'
 import { describePlan, type Plan } from './support/deploy/plan.ts'
-import { chooseAccount, createPlatform, loadCredentials, type Platform } from './support/deploy/platform.ts'
+import {
+  chooseAccount,
+  createPlatform,
+  explainFailure,
+  loadCredentials,
+  type Platform,
+} from './support/deploy/platform.ts'
 import { createQuestions, type Questions } from './support/deploy/questions.ts'
 import { planSecrets, readSecrets, type Secrets, storeSecrets } from './support/deploy/secrets.ts'
 import { addFirstOrganization, makeSignInLink, waitForHealth } from './support/deploy/service.ts'
-import { carryOut } from './support/deploy/steps.ts'
+import { carryOut, repeatAdvice } from './support/deploy/steps.ts'
 import { type Survey, surveyInstallation } from './support/deploy/survey.ts'
 import { joinVariables, parseAssignments, readFileVariables, type Variables } from './support/deploy/variables.ts'
 import { lockFolder } from './support/folder-lock.ts'
+import { refuseNpmOptions } from './support/npm-options.ts'
 import { root } from './support/paths.ts'
 import { checkDeploySettings } from './support/settings.ts'
 
@@ -59,11 +66,20 @@ async function addEmailKey(
   questions: Questions,
 ): Promise<Secrets> {
   const provider = readText(variables, 'EMAIL_PROVIDER')
-  const hasKey = survey.secretNames.includes('EMAIL_API_KEY') || secrets['EMAIL_API_KEY']
-  if (hasKey || (provider !== '' && provider !== 'resend')) return secrets
+  const keyOfCaller = process.env['EMAIL_API_KEY']
+  const isUploaded = survey.secretNames.includes('EMAIL_API_KEY')
+  if (isUploaded || (provider !== '' && provider !== 'resend')) {
+    if (keyOfCaller && keyOfCaller !== secrets['EMAIL_API_KEY'])
+      console.log(
+        `EMAIL_API_KEY of the environment is not used: ${isUploaded ? 'the Worker has a key, and docs/secrets.md says how it is replaced' : `EMAIL_PROVIDER is "${provider}"`}.\n`,
+      )
+    return secrets
+  }
   const isAsked = questions.canAsk && !values.yes
+  // The file has the key after a break. EMAIL_PROVIDER is set with it, or the service would send nothing.
   const key =
-    process.env['EMAIL_API_KEY'] ||
+    keyOfCaller ||
+    secrets['EMAIL_API_KEY'] ||
     (isAsked ? await questions.askSecret('The key of Resend, which sends the e-mails (empty: later)') : '')
   if (!key) return secrets
   variables['EMAIL_PROVIDER'] = 'resend'
@@ -91,6 +107,9 @@ async function preparePlan(
   checkDeploySettings({
     variables,
     secrets: [...survey.secretNames, ...secretsPlan.missingNames],
+    secretTexts: Object.fromEntries(
+      secretsPlan.missingNames.flatMap((name) => (secrets[name] ? [[name, secrets[name]]] : [])),
+    ),
     hasEmailBinding: (file.send_email ?? []).some(({ name }) => name === 'EMAIL'),
     ...(limiter ? { tokenLimit: limiter.simple.limit } : {}),
   })
@@ -102,18 +121,22 @@ async function preparePlan(
 async function deploy(installation: Installation): Promise<void> {
   const patienceSeconds = Number(values.wait)
   if (!(patienceSeconds >= 0)) throw new Error(`--wait ${values.wait} is no number of seconds.`)
-  const questions = createQuestions()
-  const platform = createPlatform(await loadCredentials())
-  const { plan, secrets } = await preparePlan(platform, installation, questions)
+  const questions = createQuestions(undefined, quit.signal)
+  const platform = createPlatform(await loadCredentials(), quit.signal)
+  const { plan, secrets } = await preparePlan(platform, installation, questions).catch((error: unknown) => {
+    throw explainFailure(error, 'Nothing was changed.')
+  })
   console.log(describePlan(plan))
   if (values['dry-run']) return console.log('\nThis was a dry run. Nothing was changed.')
   if (questions.canAsk && !values.yes && !(await questions.confirm('\nGo on?')))
     return console.log('Nothing was changed.')
   console.log('')
   const stored = await storeSecrets(installation, secrets, plan.secrets.newNames)
-  await carryOut({ platform, plan, secrets: stored, signal: quit.signal })
+  await carryOut({ platform, plan, secrets: stored, signal: quit.signal }).catch((error: unknown) => {
+    throw explainFailure(error, repeatAdvice)
+  })
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  await waitForHealth(plan.publicUrl, version, patienceSeconds * 1000)
+  await waitForHealth(plan.publicUrl, version, patienceSeconds * 1000, quit.signal)
   const firstAdmin = {
     organization: values.organization,
     adminName: values['admin-name'],
@@ -123,10 +146,16 @@ async function deploy(installation: Installation): Promise<void> {
   if (readText(plan.variables, 'OUTGOING') === 'hold')
     console.log('Everything that goes out is held (OUTGOING=hold). docs/holding.md says how it is released.')
   console.log(`${plan.publicUrl} is deployed. The console is at ${plan.publicUrl}/console`)
+  const environment = installation.environment === firstEnvironment ? '' : ` --env ${installation.environment}`
+  console.log(`A link to sign in: npm run deploy --${environment} --sign-in-link EMAIL`)
 }
 
 async function main(): Promise<void> {
   if (values.help) return console.log(usage)
+  refuseNpmOptions(
+    'deploy',
+    Object.keys(options).filter((name) => name !== 'yes' && name !== 'help'),
+  )
   const installation = describeInstallation(values.env)
   if (values['sign-in-link']) return makeSignInLink(installation, values['sign-in-link'])
   if (values['dry-run']) return deploy(installation)
@@ -154,5 +183,5 @@ try {
   await main()
 } catch (error) {
   if (!quit.signal.aborted) console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+  process.exitCode = quit.signal.aborted ? 130 : 1
 }

@@ -116,18 +116,25 @@ interface Deployment extends Installation {
   variables: SettingTexts & Readonly<Record<string, unknown>>
   /** The names of the secrets of the Worker, whose values nobody can read. */
   secrets: readonly string[]
+  /** The texts of those secrets that are about to be uploaded. */
+  secretTexts?: SettingTexts
 }
 
 /** Refuses settings with which the service cannot be deployed. */
-export function checkDeploySettings({ variables, secrets, ...installation }: Deployment): void {
+export function checkDeploySettings({ variables, secrets, secretTexts = {}, ...installation }: Deployment): void {
   const uploadedSecrets = secrets.filter((name): name is SettingName => (settingNames as string[]).includes(name))
-  const texts = { ...variables, ...Object.fromEntries(uploadedSecrets.map((name) => [name, 'uploaded'])) }
+  const unreadableSecrets = uploadedSecrets.filter((name) => readText(secretTexts, name) === '')
+  const texts = {
+    ...variables,
+    ...secretTexts,
+    ...Object.fromEntries(unreadableSecrets.map((name) => [name, 'uploaded'])),
+  }
   refuse([
     ...describeEnvironment(variables, 'production', 'A deployed service runs in production. Set it in wrangler.toml.'),
     ...secretNames
       .filter((name) => readText(variables, name) !== '')
       .map((name) => `${name} is a secret. Remove it from wrangler.toml, and run: npx wrangler secret put ${name}`),
-    ...findFaults({ ...texts, ENVIRONMENT: 'production' }, installation, new Set(uploadedSecrets)),
+    ...findFaults({ ...texts, ENVIRONMENT: 'production' }, installation, new Set(unreadableSecrets)),
     ...findMisspeltNames([...Object.keys(variables), ...secrets]),
   ])
 }

@@ -5,13 +5,16 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { attachHost, choosePublicUrl, planAddress } from '../../scripts/support/deploy/address.ts'
 import { describeInstallation, type Installation } from '../../scripts/support/deploy/configuration.ts'
-import { chooseAccount, createPlatform } from '../../scripts/support/deploy/platform.ts'
+import { chooseAccount, createPlatform, explainFailure } from '../../scripts/support/deploy/platform.ts'
 import { createQuestions } from '../../scripts/support/deploy/questions.ts'
 import { planSecrets, readSecrets, storeSecrets } from '../../scripts/support/deploy/secrets.ts'
 import { addFirstOrganization, makeSignInLink, waitForHealth } from '../../scripts/support/deploy/service.ts'
 import { createResources, type Run } from '../../scripts/support/deploy/steps.ts'
 import { listLaterMigrations, listPendingMigrations, surveyInstallation } from '../../scripts/support/deploy/survey.ts'
 import { joinVariables, parseAssignments, readFileVariables } from '../../scripts/support/deploy/variables.ts'
+import { refuseNpmOptions } from '../../scripts/support/npm-options.ts'
+import { root } from '../../scripts/support/paths.ts'
+import { checkDeploySettings } from '../../scripts/support/settings.ts'
 import { findQueue, maxAttempts } from '../../src/domain/queues.ts'
 import { type Break, type Platform, startPlatform } from '../support/platform/server.ts'
 import { addDatabase, addQueue, createState } from '../support/platform/state.ts'
@@ -88,6 +91,28 @@ describe('the account', () => {
   })
 })
 
+describe('a call that the platform refuses', () => {
+  it('says what stands, and which permission is missing', async () => {
+    const error = await connect('wrong')
+      .call('GET', `/accounts/${accountId}/queues`)
+      .catch((cause: unknown) => cause)
+    expect(String(explainFailure(error, 'Nothing was changed.'))).toMatch(
+      /answered 403.*\nNothing was changed\.\n.*permissions to edit D1 and Queues/,
+    )
+    const other = new Error('another')
+    expect(explainFailure(other, 'Nothing was changed.')).toBe(other)
+  })
+})
+
+describe('options', () => {
+  it('that npm takes for its own are refused, because the command would run without them', () => {
+    const refuse = (env: Record<string, string>) => () => refuseNpmOptions('deploy', ['env', 'dry-run', 'set'], env)
+    refuse({ npm_config_yes: 'true', npm_config_dry_run: '' })()
+    expect(refuse({ npm_config_dry_run: 'true' })).toThrow('Write -- before the options: npm run deploy -- --dry-run')
+    expect(refuse({ npm_config_env: 'staging', npm_config_set: 'A=b' })).toThrow('npm keeps --env, --set for itself.')
+  })
+})
+
 describe('what somebody made by hand', () => {
   it('is found and used', async () => {
     addQueue(standIn.state, 'emails')
@@ -115,6 +140,31 @@ describe('what somebody made by hand', () => {
       "create table d1_migrations (id integer primary key, name text); insert into d1_migrations (name) values ('0001_blog.sql')",
     )
     await expect(survey()).rejects.toThrow('has migrations that are not here: 0001_blog.sql')
+  })
+
+  it('is refused when the Worker is something else, or has its data in another database', async () => {
+    const worker = {
+      tag: '1',
+      migrationTag: null,
+      bindings: [{ name: 'ROOT_TOKEN', type: 'secret_text', text: 'root-token' }] as Record<string, string>[],
+      modules: [],
+      assets: false,
+      isOnWorkersDev: false,
+      schedules: [],
+      versions: 1,
+      deployed: true,
+    }
+    standIn.state.workers.set('event-commerce', worker as never)
+    expect(await survey()).toMatchObject({ hasWorker: true, secretNames: ['ROOT_TOKEN'] })
+    worker.bindings.push({ name: 'SHOP', type: 'plain_text', text: 'x' })
+    await expect(survey()).rejects.toThrow('The Worker event-commerce is something else')
+    const { uuid } = addDatabase(standIn.state, 'events-of-2025')
+    worker.bindings.push({ name: 'DB', type: 'd1', id: uuid })
+    await expect(survey()).rejects.toThrow('uses the database events-of-2025 and not event-commerce. Nothing')
+    standIn.state.databases.delete('events-of-2025')
+    worker.bindings.push({ name: 'FILES', type: 'r2_bucket', bucket_name: 'old-files' })
+    expect(await survey()).toMatchObject({ databaseId: null, formerBucket: 'old-files' })
+    expect(standIn.changes).toEqual([])
   })
 
   it('may be the database of a later version, to which an earlier one goes back', async () => {
@@ -192,6 +242,30 @@ describe('the address', () => {
     await expect(plan('https://events.example.com')).rejects.toThrow('leads to the Worker shop')
     await expect(plan('https://events.example.org')).rejects.toThrow('No domain of this account contains')
     expect(standIn.changes).toEqual([])
+  })
+
+  it.for([
+    ['http://events.example.com', 'does not begin with https://'],
+    ['https://events.example.com/shop', 'has more than a host'],
+    ['https://events.example.com:8443', 'has a port'],
+    ['https://localhost', 'is the address of a single machine'],
+    ['https://192.0.2.1', 'is the address of a single machine'],
+  ] as const)('cannot be %s', async ([url, fault]) => {
+    await expect(plan(url)).rejects.toThrow(fault)
+    await expect(plan('https://events.example.com', url)).rejects.toThrow('Nothing was changed.')
+  })
+
+  it('has no slash at its end, which would be a part of the path', async () => {
+    for (const PUBLIC_URL of ['https://events.example.com/', 'https://Events.example.com'])
+      expect(await choosePublicUrl(installation, { PUBLIC_URL }, await survey(), silent)).toBe(
+        'https://events.example.com',
+      )
+  })
+
+  it('at workers.dev is that of the Worker for files too', async () => {
+    await expect(plan('https://event-commerce.acme.workers.dev', 'https://files.acme.workers.dev')).rejects.toThrow(
+      'cannot have the address files.acme.workers.dev',
+    )
   })
 
   it('is left to the routes of wrangler.toml', async () => {
@@ -313,6 +387,35 @@ describe('the secrets', () => {
     })
   })
 
+  it('are checked before they are uploaded, and are in no message', () => {
+    const check = (secretTexts: Record<string, string>) => () =>
+      checkDeploySettings({
+        variables: { PUBLIC_URL: 'https://events.example.com' },
+        secrets: [...names, ...Object.keys(secretTexts)],
+        secretTexts,
+      })
+    check({})()
+    expect(check({ ALERT_WEBHOOK_URL: 'https://alerts.example.com', ALERT_WEBHOOK_SECRET: 'short-key' })).toThrow(
+      /^(?!.*short-key).*ALERT_WEBHOOK_SECRET/s,
+    )
+    expect(
+      check({ ALERT_WEBHOOK_URL: 'https://EVENTS.example.com/key', ALERT_WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }),
+    ).toThrow(/^(?!.*\/key).*points to this service itself/s)
+  })
+
+  it('are those of the service alone, because others would replace variables', async () => {
+    await storeSecrets(installation, {}, [])
+    for (const name of ['PUBLIC_URL', 'SMS_APIKEY']) {
+      writeFileSync(installation.secretsFile, JSON.stringify({ [name]: 'x-secret' }))
+      await expect(readSecrets(installation)).rejects.toThrow(new RegExp(`^(?!.*x-secret).*contains ${name},`, 's'))
+    }
+  })
+
+  it('are in no folder that Git might store, when DEPLOY_FOLDER is empty', () => {
+    vi.stubEnv('DEPLOY_FOLDER', '')
+    expect(describeInstallation('production').secretsFile).toBe(join(root, '.deploy', 'production', 'secrets.json'))
+  })
+
   it('are stored for their owner alone, and never made anew', async () => {
     expect(await readSecrets(installation)).toEqual({})
     const first = await storeSecrets(installation, { SMS_API_KEY: 'a"b$c' }, names)
@@ -393,10 +496,18 @@ describe('the questions', () => {
     expect(text).not.toContain('re_123')
   })
 
-  it('end the command when they are interrupted', async () => {
+  it.for(['\u0003', '\u0004'])('end the command when they are interrupted: %j', async (key) => {
     const { input, questions } = createTerminal()
     const confirmation = questions.confirm('Go on?')
-    input.write('\u0003')
+    input.write(key)
+    await expect(confirmation).rejects.toThrow('Interrupted.')
+  })
+
+  it('end with the signal', async () => {
+    const { input, output } = createTerminal()
+    const quit = new AbortController()
+    const confirmation = createQuestions({ input, output }, quit.signal).confirm('Go on?')
+    quit.abort()
     await expect(confirmation).rejects.toThrow('Interrupted.')
   })
 })

@@ -1,3 +1,4 @@
+import { publicUrl as urlForm } from '../../../src/domain/settings/forms.ts'
 import { readText } from '../../../src/domain/settings/settings.ts'
 import type { Installation } from './configuration.ts'
 import { type Platform, PlatformError } from './platform.ts'
@@ -8,6 +9,9 @@ import type { Variables } from './variables.ts'
 const workersDev = '.workers.dev'
 
 const isLocal = (host: string): boolean => host === 'localhost' || /^[\d.]+$/.test(host) || host.startsWith('[')
+
+/** Writes an address as the service does. A text that is no address stays, for the check of the settings. */
+const formatUrl = (text: string): string => urlForm.read(text) ?? text
 
 /** Returns the host of an address. Null if it is no address, which the check of the settings reports. */
 function readHost(url: string): string | null {
@@ -24,12 +28,12 @@ export async function choosePublicUrl(
   questions: Questions,
 ): Promise<string> {
   const configured = readText(variables, 'PUBLIC_URL')
-  if (configured) return configured
+  if (configured) return formatUrl(configured)
   const standard = subdomain ? `https://${workerName}.${subdomain}${workersDev}` : ''
   const text = questions.canAsk
     ? await questions.ask('The address of the service, such as https://events.example.com', standard)
     : standard
-  if (text) return text.includes('://') ? text : `https://${text}`
+  if (text) return formatUrl(text.includes('://') ? text : `https://${text}`)
   throw new Error(
     `The service needs an address. Nothing was changed. Name a domain of this account, or one of workers.dev, whose second part is the name that you choose for the account: npm run deploy -- --set PUBLIC_URL=https://${workerName}.example${workersDev}`,
   )
@@ -50,20 +54,38 @@ export async function planAddress(
   { variables, survey }: { variables: Variables; survey: Survey },
 ): Promise<AddressPlan> {
   const urls = [readText(variables, 'PUBLIC_URL'), readText(variables, 'FILES_URL')]
+  // Routes of wrangler.toml are the operator's own way to the Worker.
+  const isRouted = installation.file.routes !== undefined || installation.file.route !== undefined
+  for (const url of urls) refuseUnusableUrl(url, isRouted)
   const hosts = [...new Set(urls.map(readHost).filter((host) => host !== null))]
   const platformHosts = hosts.filter((host) => host.endsWith(workersDev))
   const newSubdomain = planSubdomain(platformHosts, installation, survey)
-  // Routes of wrangler.toml are the operator's own way to the Worker.
-  const isRouted = installation.file.routes !== undefined || installation.file.route !== undefined
-  const newHosts = hosts.filter(
-    (host) => !isRouted && !isLocal(host) && !platformHosts.includes(host) && !survey.hosts.includes(host),
-  )
+  const newHosts = hosts.filter((host) => !isRouted && !platformHosts.includes(host) && !survey.hosts.includes(host))
   for (const host of newHosts) await refuseUnusableHost(platform, accountId, host)
   return { newSubdomain, newHosts }
 }
 
+/** The platform gives a Worker whole hosts, with HTTPS at its usual port. */
+function refuseUnusableUrl(text: string, isRouted: boolean): void {
+  if (!URL.canParse(text)) return
+  const { protocol, hostname } = new URL(text)
+  if (protocol === 'https:' && !isLocal(hostname) && (isRouted || formatUrl(text) === `https://${hostname}`)) return
+  const standard = isLocal(hostname) ? 'https://events.example.com' : `https://${hostname}`
+  const fault = describeUrlFault(new URL(text))
+  throw new Error(
+    `The address ${text} ${fault}, and the Worker cannot have it. Nothing was changed. Choose one such as ${standard}.`,
+  )
+}
+
+function describeUrlFault({ protocol, host, hostname }: URL): string {
+  if (isLocal(hostname)) return 'is the address of a single machine'
+  if (protocol !== 'https:') return 'does not begin with https://'
+  return host === hostname ? 'has more than a host' : 'has a port'
+}
+
 function planSubdomain(hosts: readonly string[], { workerName }: Installation, { subdomain }: Survey): string | null {
-  const [host] = hosts
+  // All hosts of workers.dev have to be the one of the Worker.
+  const host = hosts.find((name) => !name.startsWith(`${workerName}.`)) ?? hosts[0]
   if (host === undefined) return null
   const [worker, account, ...rest] = host.slice(0, -workersDev.length).split('.')
   const isComplete = worker === workerName && account !== undefined && rest.length === 0

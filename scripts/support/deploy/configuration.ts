@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { consoleFolder, root } from '../paths.ts'
 import { writePrivateFile } from '../private-file.ts'
@@ -58,7 +58,7 @@ export function describeInstallation(environment: string): Installation {
       `"${environment}" cannot be the name of an environment. Choose small letters, digits and hyphens, such as staging, at most 20, and not beginning with "dead".`,
     )
   const file = nameResources(readWranglerFile(), environment)
-  const folder = join(process.env['DEPLOY_FOLDER'] ?? join(root, '.deploy'), environment)
+  const folder = resolve(process.env['DEPLOY_FOLDER'] || join(root, '.deploy'), environment)
   const [database] = file.d1_databases
   const [bucket] = file.r2_buckets
   if (!database || !bucket) throw new Error('wrangler.toml has no [[d1_databases]] or no [[r2_buckets]].')

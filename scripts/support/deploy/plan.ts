@@ -55,12 +55,15 @@ function describeDatabase({ survey, installation }: Plan): string {
   return `${installation.databaseName}: ${survey.databaseId ? 'exists' : 'create'}, ${tables}${back}`
 }
 
-function describeBucket({ survey, installation }: Plan): string {
-  if (!survey.hasBucket) return `${installation.bucketName}: create`
+function describeBucket({ survey, installation }: Plan): string[] {
+  const former = survey.formerBucket
+  const loss =
+    former === null ? [] : [`The Worker uses ${former}. Its files stay there, and the service no longer finds them`]
+  if (!survey.hasBucket) return [`${installation.bucketName}: create`, ...loss]
   const warning = survey.hasWorker
     ? ''
     : '. The service deletes files under objects/ and derived/ that its database does not know'
-  return `${installation.bucketName}: exists${warning}`
+  return [`${installation.bucketName}: exists${warning}`, ...loss]
 }
 
 function describeQueues({ survey, installation }: Plan): string {
@@ -77,7 +80,7 @@ export function describePlan(plan: Plan): string {
     ['Account', [account.name === account.id ? account.id : `${account.name} (${account.id})`]],
     ['Worker', [`${installation.workerName}: ${survey.hasWorker ? 'upload a new version' : 'create'}`]],
     ['Database', [describeDatabase(plan)]],
-    ['Bucket', [describeBucket(plan)]],
+    ['Bucket', describeBucket(plan)],
     ['Queues', [describeQueues(plan)]],
     ['Secrets', describeSecrets(plan)],
     ['Variables', describeVariables(plan)],

@@ -41,7 +41,7 @@ const timeoutMs = 60_000
 const maxPages = 100
 
 /** Creates a client of the platform's API. Nothing is repeated by itself, because the whole command can be repeated. */
-export function createPlatform(headers: Readonly<Record<string, string>>): Platform {
+export function createPlatform(headers: Readonly<Record<string, string>>, interruption?: AbortSignal): Platform {
   const base = (process.env['CLOUDFLARE_API_BASE_URL'] ?? standardBase).replace(/\/$/, '')
 
   async function request(method: string, path: string, body?: unknown): Promise<Envelope> {
@@ -52,7 +52,7 @@ export function createPlatform(headers: Readonly<Record<string, string>>): Platf
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(interruption ? [interruption] : [])]),
       })
     } catch (cause) {
       const { message } = cause instanceof Error && cause.cause instanceof Error ? cause.cause : (cause as Error)
@@ -106,6 +106,16 @@ export function createPlatform(headers: Readonly<Record<string, string>>): Platf
       return items as never
     },
   }
+}
+
+const permissionAdvice =
+  'The credentials may not do this in this account. A token needs the template "Edit Cloudflare Workers" with the permissions to edit D1 and Queues added, and CLOUDFLARE_ACCOUNT_ID has to be one of its accounts.'
+
+/** Adds to a failure of the platform what stands now, and what to do. Other errors say it themselves. */
+export function explainFailure(error: unknown, outcome: string): unknown {
+  if (!(error instanceof PlatformError)) return error
+  const advice = [401, 403].includes(error.status) ? `\n${permissionAdvice}` : ''
+  return new Error(`${error.message}\n${outcome}${advice}`, { cause: error })
 }
 
 function readEnvelope(text: string): Envelope | null {

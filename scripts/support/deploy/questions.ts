@@ -16,9 +16,10 @@ interface Terminal {
   output: NodeJS.WritableStream & { isTTY?: boolean }
 }
 
-/** Asks at the terminal of this process, if it has one. */
+/** Asks at the terminal of this process, if it has one. Questions end with the signal, and with the terminal. */
 export function createQuestions(
   { input, output }: Terminal = { input: process.stdin, output: process.stdout },
+  signal?: AbortSignal,
 ): Questions {
   const canAsk = input.isTTY === true && output.isTTY === true
 
@@ -26,9 +27,12 @@ export function createQuestions(
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
     if (isSecret) output.write(question)
     const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true })
-    const interrupted = new Promise<never>((_resolve, reject) =>
-      lines.once('SIGINT', () => reject(new Error('Interrupted. Run the command again to go on.'))),
-    )
+    const interrupted = new Promise<never>((_resolve, reject) => {
+      const interrupt = () => reject(new Error('Interrupted. Run the command again to go on.'))
+      // Without `close`, Ctrl-D would leave the question open for ever.
+      lines.once('SIGINT', interrupt).once('close', interrupt)
+      signal?.addEventListener('abort', interrupt, { once: true })
+    })
     try {
       return (await Promise.race([lines.question(isSecret ? '' : question), interrupted])).trim()
     } finally {

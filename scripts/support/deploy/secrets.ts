@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { getSetting, secretNames } from '../../../src/domain/settings/settings.ts'
 import { root } from '../paths.ts'
 import { writePrivateFile } from '../private-file.ts'
@@ -11,7 +11,10 @@ export type Secrets = Readonly<Record<string, string>>
 
 const generatedNames = secretNames.filter((name) => getSetting(name).isGenerated)
 
-export const getSecretsPath = ({ secretsFile }: Installation): string => relative(root, secretsFile)
+export function getSecretsPath({ secretsFile }: Installation): string {
+  const path = relative(root, secretsFile)
+  return path.startsWith('..') ? resolve(secretsFile) : path
+}
 
 /** Reads the file of secrets. A file that cannot be read is never replaced. */
 export async function readSecrets(installation: Installation): Promise<Secrets> {
@@ -23,10 +26,21 @@ export async function readSecrets(installation: Installation): Promise<Secrets> 
     throw error
   }
   const secrets = parseSecrets(text)
-  if (secrets) return secrets
-  throw new Error(
-    `${getSecretsPath(installation)} is not a JSON object of texts. Nothing was changed. Correct it, or move it away: then secrets are made that the service lacks.`,
-  )
+  if (!secrets)
+    throw new Error(
+      `${getSecretsPath(installation)} is not a JSON object of texts. Nothing was changed. Correct it, or move it away: then secrets are made that the service lacks.`,
+    )
+  refuseOtherNames(secrets, getSecretsPath(installation))
+  return secrets
+}
+
+/** A variable that is uploaded as a secret would replace the one of wrangler.toml. */
+function refuseOtherNames(secrets: Secrets, path: string): void {
+  const otherNames = Object.keys(secrets).filter((name) => !(secretNames as readonly string[]).includes(name))
+  if (otherNames.length > 0)
+    throw new Error(
+      `${path} contains ${otherNames.join(', ')}, and no secret of the service has such a name. Nothing was changed. Remove it, or correct the name. Variables are set with --set. docs/settings.md lists both.`,
+    )
 }
 
 function parseSecrets(text: string): Secrets | null {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError, type Client, createClient, type Page } from '../client.ts'
@@ -20,7 +21,7 @@ async function readHealth(publicUrl: string): Promise<Health> {
   }
 }
 
-/** True if another version than the one that was uploaded firstAdmin. Versions before the first release name none. */
+/** True if another version than the one that was uploaded answers. Versions before the first release name none. */
 function isOtherVersion(text: string, version: string): boolean {
   try {
     const { version: served } = JSON.parse(text) as { version?: string }
@@ -32,10 +33,15 @@ function isOtherVersion(text: string, version: string): boolean {
 
 const pauseMs = 2000
 
-/** Waits until the service firstAdmin as healthy, and throws when it does not in time. */
-export async function waitForHealth(publicUrl: string, version: string, patienceMs: number): Promise<void> {
+/** Waits until the service answers as healthy, and throws when it does not in time. */
+export async function waitForHealth(
+  publicUrl: string,
+  version: string,
+  patienceMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
   console.log(`Waiting for ${publicUrl}/healthz …`)
-  for (const deadline = Date.now() + patienceMs; ; await wait(Math.min(pauseMs, patienceMs / 5))) {
+  for (const deadline = Date.now() + patienceMs; ; await wait(Math.min(pauseMs, patienceMs / 5), null, { signal })) {
     const { status, text } = await readHealth(publicUrl)
     if (status === 200 && !isOtherVersion(text, version)) return
     if (Date.now() < deadline) continue
@@ -68,6 +74,10 @@ const splitName = (name: string): { first_name?: string; last_name?: string } =>
 }
 
 const pageOfOne = 'page_size=1'
+
+/** Makes the idempotency key of a request. A corrected answer to a question is another request. */
+const makeKey = (...parts: readonly string[]): string =>
+  `deploy-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`
 
 /**
  * Makes the first organisation and its admin, where the service has none, and prints a link to sign in. An organisation
@@ -104,7 +114,7 @@ export async function addFirstOrganization(
   const member = await client.post<Member>(
     `/v1/organizations/${organization.id}/members`,
     { email, ...splitName(name), role: 'admin' },
-    'deploy-first-admin',
+    makeKey(organization.id, email, name),
   )
   await printSignInLink(client, member)
 }
@@ -140,7 +150,7 @@ async function findFirstOrganization(
     )
     return null
   }
-  const organization = await client.post<Organization>('/v1/organizations', { name }, 'deploy-first-organization')
+  const organization = await client.post<Organization>('/v1/organizations', { name }, makeKey(name))
   console.log(`The organisation ${organization.name} is made.`)
   return organization
 }
@@ -156,7 +166,9 @@ async function readPublicUrl({ configFile, environment }: Installation): Promise
     const { vars } = JSON.parse(await readFile(configFile, 'utf8')) as { vars: { PUBLIC_URL: string } }
     return vars.PUBLIC_URL
   } catch {
-    throw new Error(`${environment} was not deployed from this folder.`)
+    throw new Error(
+      `${environment} was not deployed from this folder. Run npm run deploy first, or set DEPLOY_FOLDER to the folder that has its files.`,
+    )
   }
 }
 
@@ -166,6 +178,10 @@ export async function makeSignInLink(installation: Installation, email: string):
   const { ROOT_TOKEN: token } = await readSecrets(installation)
   if (!token) throw new Error(`${getSecretsPath(installation)} has no ROOT_TOKEN, which makes links to sign in.`)
   const client = createClient(publicUrl, token)
+  if (!(await isSuperuser(client)))
+    throw new Error(
+      `${publicUrl} has another ROOT_TOKEN than ${getSecretsPath(installation)}. Write the one that you set into the file.`,
+    )
   for await (const organization of listAll<Organization>(client, '/v1/organizations?page_size=500'))
     for await (const member of listAll<Member>(client, `/v1/organizations/${organization.id}/members?page_size=500`))
       if (member.email.toLowerCase() === email.toLowerCase()) return printSignInLink(client, member)

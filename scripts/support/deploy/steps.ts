@@ -1,3 +1,4 @@
+import { readText } from '../../../src/domain/settings/settings.ts'
 import { consoleProgram, wranglerProgram } from '../paths.ts'
 import { startNode } from '../processes.ts'
 import { attachHost, isAtWorkersDev } from './address.ts'
@@ -61,7 +62,7 @@ export async function createResources({ platform, plan }: Run): Promise<string> 
   return databaseId
 }
 
-const repeatAdvice = 'What was made before stays. Correct what is named above, and run the command again.'
+export const repeatAdvice = 'What was made before stays. Correct what is named above, and run the command again.'
 
 async function migrate(run: Run): Promise<void> {
   const { installation, survey } = run.plan
@@ -95,7 +96,7 @@ export async function carryOut(run: Run): Promise<void> {
     accountId: account.id,
     databaseId,
     variables,
-    isOnWorkersDev: isAtWorkersDev(publicUrl) || survey.isOnWorkersDev,
+    isOnWorkersDev: [publicUrl, readText(variables, 'FILES_URL')].some(isAtWorkersDev) || survey.isOnWorkersDev,
   })
   say('Building the console …')
   await runProgram(run, [consoleProgram, '--if-changed'], `The console was not built. ${repeatAdvice}`)

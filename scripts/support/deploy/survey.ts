@@ -14,6 +14,10 @@ interface Binding {
   name: string
   type: string
   text?: string
+  /** The database of a binding of D1. */
+  id?: string
+  database_id?: string
+  bucket_name?: string
 }
 
 /** What an installation has at the platform. */
@@ -28,6 +32,8 @@ export interface Survey {
   /** The names of the migrations that the database has. */
   appliedMigrations: string[]
   hasBucket: boolean
+  /** The bucket that the Worker uses, where it is another one. */
+  formerBucket: string | null
   missingQueues: string[]
   /** The hosts that lead to the Worker. */
   hosts: string[]
@@ -73,14 +79,17 @@ export async function surveyInstallation(
       ])
     : [[], null]
   refuseQueuesOfOthers(queues, installation)
+  const bindings = settings?.bindings ?? []
+  await refuseOtherWorker({ platform, account, installation }, bindings, database.databaseId)
   const names = queues.map((queue) => queue.queue_name)
   return {
     subdomain: subdomain?.subdomain ?? null,
     hasWorker: settings !== null,
-    variables: readVariables(settings?.bindings ?? []),
+    variables: readVariables(bindings),
     secretNames: secrets.map(({ name }) => name),
     ...database,
     hasBucket: bucket,
+    formerBucket: findFormerBucket(bindings, installation),
     missingQueues: installation.queueNames.filter((name) => !names.includes(name)),
     hosts: domains.filter(({ service }) => service === installation.workerName).map(({ hostname }) => hostname),
     isOnWorkersDev: workersDev?.enabled ?? false,
@@ -118,6 +127,36 @@ function refuseQueuesOfOthers(queues: readonly Queue[], { queueNames, workerName
     throw new Error(
       `${others.join('\n')}\nNothing was changed. Names of queues are shared by all Workers of an account. Choose an environment, which gives all names an ending of its own: npm run deploy -- --env events`,
     )
+}
+
+/** Refuses a Worker of something else, and one whose data would be left behind in another database. */
+async function refuseOtherWorker(
+  { platform, account, installation }: { platform: Platform; account: string; installation: Installation },
+  bindings: readonly Binding[],
+  databaseId: string | null,
+): Promise<void> {
+  const { workerName, databaseName, file } = installation
+  // A Worker to which somebody has only added secrets has no other bindings.
+  if (bindings.every(({ type }) => type === 'secret_text')) return
+  const [expected] = file.d1_databases
+  const database = bindings.find(({ type, name }) => type === 'd1' && name === expected?.binding)
+  if (!database)
+    throw new Error(
+      `The Worker ${workerName} is something else: it has no binding ${expected?.binding} of a database. Nothing was changed. Rename or delete it, or choose an environment with names of its own: npm run deploy -- --env events`,
+    )
+  const usedId = database.id ?? database.database_id
+  if (usedId === undefined || usedId === databaseId || expected?.database_id) return
+  const used = await platform.find<{ name: string }>(`${account}/d1/database/${usedId}`)
+  if (used)
+    throw new Error(
+      `The Worker ${workerName} uses the database ${used.name} and not ${databaseName}. Nothing was changed. To go on with ${used.name}, write it as database_name into wrangler.toml. To change over, write the database_id of ${databaseName} there.`,
+    )
+}
+
+function findFormerBucket(bindings: readonly Binding[], { bucketName, file }: Installation): string | null {
+  const binding = bindings.find(({ type, name }) => type === 'r2_bucket' && name === file.r2_buckets[0]?.binding)
+  const name = binding?.bucket_name ?? bucketName
+  return name === bucketName ? null : name
 }
 
 interface Rows {

@@ -65,6 +65,13 @@ const isProduction = (texts: SettingTexts): boolean => readSetting(texts, 'ENVIR
 const isThisMachine = (url: string): boolean =>
   ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname.toLowerCase())
 
+/** Lists the hosts that lead to this service. In development, other programs run on the same machine. */
+const listOwnHosts = (texts: SettingTexts): string[] =>
+  (['PUBLIC_URL', 'FILES_URL'] as const).flatMap((name) => {
+    const url = readSetting(texts, name)
+    return url === undefined || isThisMachine(url) ? [] : [new URL(url).hostname]
+  })
+
 const listVendors = (texts: SettingTexts) =>
   (['WALLET_VENDOR_A', 'WALLET_VENDOR_B'] as const).flatMap((name) => readSetting(texts, name) ?? [])
 
@@ -178,7 +185,7 @@ const otherConflicts: readonly Conflict[] = [
     describe: (texts) => {
       const url = readSetting(texts, 'ALERT_WEBHOOK_URL')
       const allowInsecure = !isProduction(texts) && readSetting(texts, 'ALLOW_INSECURE_WEBHOOKS') === true
-      const fault = url === undefined ? null : describeAlertFault(url, { allowInsecure, ownHosts: [] })
+      const fault = url === undefined ? null : describeAlertFault(url, { allowInsecure, ownHosts: listOwnHosts(texts) })
       return describeIf(fault !== null, `${fault} Change ALERT_WEBHOOK_URL.`)
     },
   },

@@ -254,6 +254,15 @@ const storageRoutes: Route[] = [
     },
   ],
   [
+    'GET',
+    at('/d1/database/([^/]+)'),
+    (state, _call, [, id]) => {
+      const row = [...state.databases.values()].find(({ uuid }) => uuid === id)
+      if (!row) throw new Refusal(404, 7404, 'The database does not exist.')
+      return { uuid: row.uuid, name: row.name }
+    },
+  ],
+  [
     'POST',
     at('/d1/database/([^/]+)/query'),
     (state, call, [, id]) => {
