@@ -20,7 +20,7 @@ const unchanged = 'Nothing was changed.'
 
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
 
-const subjectOf = (version: string): string => `Release ${version}`
+const buildSubject = (version: string): string => `Release ${version}`
 
 const readVersion = (manifest: string): string => (JSON.parse(manifest) as { version: string }).version
 
@@ -33,7 +33,8 @@ export interface Plan {
 /** Decides which version this is. After a break it is the one whose commit is there already. */
 async function decideVersion(request: string): Promise<Plan> {
   const current = readVersion(await read('package.json'))
-  const isCommitted = (await git('log', '-1', '--format=%s')) === subjectOf(current) && !(await findTag(`v${current}`))
+  const isCommitted =
+    (await git('log', '-1', '--format=%s')) === buildSubject(current) && !(await findTag(`v${current}`))
   const before = isCommitted ? readVersion(await git('show', 'HEAD~1:package.json')) : current
   const version = chooseVersion(before, request)
   if (version === null) throw new Refusal(`${request} is no version. ${unchanged}\n${usage}`)
@@ -135,7 +136,7 @@ export async function commitRelease(version: string, day: string): Promise<void>
     for (const [path, text] of files) await writeFile(join(root, path), text)
     const stored = await storeRelease(version, await readMigrations(), database)
     await git('add', '--all', '--', ...files.keys(), ...stored)
-    await git('commit', '--quiet', '--message', subjectOf(version))
+    await git('commit', '--quiet', '--message', buildSubject(version))
     await rm(databasePath)
   } catch (cause) {
     throw new Refusal(
@@ -174,7 +175,7 @@ export async function packClient(version: string): Promise<Package> {
 
 export async function tagRelease(version: string): Promise<void> {
   try {
-    await git('tag', '--annotate', `v${version}`, '--message', subjectOf(version))
+    await git('tag', '--annotate', `v${version}`, '--message', buildSubject(version))
   } catch (cause) {
     throw new Refusal(
       `${(cause as Error).message}\nThe release is committed and has no tag yet. Run this again to complete it, or undo it: git reset --hard HEAD~1`,
