@@ -7,6 +7,7 @@ import { answer } from '../support/consents.ts'
 import { makeFreshPng, uploadRaw } from '../support/files.ts'
 import { scan } from '../support/purchases.ts'
 import { actOnRefund, requestRefund } from '../support/refunds.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import {
   anOrder,
@@ -36,6 +37,7 @@ let file: string
 
 beforeAll(async () => {
   shop = await seedShop()
+  await seedEdition({ id: shop.organization_id })
   await givenOrders(shop, [anOrder(), anOrder(), anOrder(), anOrder()])
   order = await givenOrder(shop, { items: [{ product: 'Camping', quantity: 3, unit_price: 100, deposit: 20 }] })
   await scan(order.purchases[0] ?? '')
@@ -94,6 +96,25 @@ const breaks: Break[] = [
     'update purchases set price_minor = price_minor + 1 where uses_count = 1',
     'update purchases set price_minor = price_minor - 1 where uses_count = 1',
     () => new RegExp(`^${order.order} `),
+  ],
+  [
+    'Customers of editions',
+    'update edition_customers set edition_id = (select id from editions where id not in (select edition_id from orders)) where seq = 1',
+    'update edition_customers set edition_id = (select edition_id from orders limit 1) where seq = 1',
+    () => /^The customer of ord_\w+ is not among the customers of its edition\.$/,
+  ],
+  [
+    'Amounts of payments and their refunds',
+    'update transactions set amount_minor = amount_minor - 35000 where reserved_minor = 5000',
+    'update transactions set amount_minor = amount_minor + 35000 where reserved_minor = 5000',
+    () => new RegExp(`^${order.payment} stores 1000, and its rows say 9000`),
+  ],
+  [
+    'Stored objects and their files',
+    `insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
+      select 'objects/left', id, 'left', 1, 1 from organizations limit 1`,
+    "delete from stored_objects where storage_key = 'objects/left'",
+    () => /^No file names objects\/left\.$/,
   ],
   [
     'Uses of purchases',

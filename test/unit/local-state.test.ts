@@ -41,6 +41,8 @@ beforeAll(() => {
     created_at, modified_at) values (?, '${organization}', ?, 'da', 'email', ?, 1, 1)`)
   for (let number = 1; number <= 7; number++) user.run(`usr_${number}`, `guest-${number}@example.dk`, `guest-${number}`)
   database.exec("delete from users where id = 'usr_7'")
+  database.exec(`insert into edition_customers (edition_id, user_seq, created_at, locale, search_text)
+    select '${edition}', seq, 1, locale, search_text from users where id = 'usr_1'`)
   const order = database.prepare(`insert into orders (id, organization_id, edition_id, user_id, type, status,
       amount_minor, currency, items_count, has_payment, cart, created_at, modified_at, search_text)
     values (?, '${organization}', '${edition}', 'usr_1', 'imported', 'completed', 0, 'dkk', 0, 0, '{"id":"c"}', ?, 1, ?)`)

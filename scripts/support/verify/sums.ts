@@ -46,6 +46,20 @@ const orders: Comparison[] = [
   },
 ]
 
+const customers: Comparison[] = [
+  {
+    title: 'Customers of editions',
+    unit: 'orders',
+    table: 'orders',
+    keys: ['seq'],
+    id: 'orders.id',
+    stored: '1',
+    counted: `exists (select 1 from users join edition_customers on user_seq = users.seq
+      where users.id = orders.user_id and edition_customers.edition_id = orders.edition_id)`,
+    describe: (id) => `The customer of ${id} is not among the customers of its edition.`,
+  },
+]
+
 const purchases: Comparison[] = [
   {
     title: 'Uses of purchases',
@@ -72,6 +86,16 @@ const purchases: Comparison[] = [
 ]
 
 const refunds: Comparison[] = [
+  {
+    title: 'Amounts of payments and their refunds',
+    unit: 'payments',
+    table: 'transactions',
+    keys: ['id'],
+    id: 'transactions.id',
+    where: "type = 'payment'",
+    stored: 'amount_minor',
+    counted: 'max(amount_minor, reserved_minor + refunded_minor)',
+  },
   {
     title: 'Reserved amounts of payments',
     unit: 'payments',
@@ -146,6 +170,16 @@ const sortedList = (value: string, from: string): string =>
 
 const files: Comparison[] = [
   {
+    title: 'Stored objects and their files',
+    unit: 'objects',
+    table: 'stored_objects',
+    keys: ['storage_key'],
+    id: 'stored_objects.storage_key',
+    stored: '1',
+    counted: 'exists (select 1 from files where files.storage_key = stored_objects.storage_key)',
+    describe: (key) => `No file names ${key}.`,
+  },
+  {
     title: 'Stored bytes of organisations',
     unit: 'organisations',
     table: 'organization_storage',
@@ -180,4 +214,4 @@ const files: Comparison[] = [
 ]
 
 /** Numbers that a row stores, although other rows say them too. */
-export const sums: readonly Comparison[] = [...orders, ...purchases, ...refunds, ...messages, ...files]
+export const sums: readonly Comparison[] = [...orders, ...customers, ...purchases, ...refunds, ...messages, ...files]
