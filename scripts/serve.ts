@@ -1,4 +1,5 @@
 import { needsConsoleBuild } from './support/console-files.ts'
+import { adviseOnDisk } from './support/disk-faults.ts'
 import { type Front, openFront } from './support/front.ts'
 import { onQuit } from './support/quit.ts'
 import { type Server, startServer } from './support/server.ts'
@@ -23,9 +24,8 @@ async function main(): Promise<void> {
   quit.signal.addEventListener('abort', abort)
   // Only the owner reads what the processes write: it is personal data.
   process.umask(0o077)
-  const server = await startServer({
+  const server = await startOn(STATE_DIR, {
     port: 0,
-    stateDir: STATE_DIR,
     env,
     isProduction: true,
     buildsConsole: needsConsoleBuild(),
@@ -45,6 +45,19 @@ async function main(): Promise<void> {
     await endWith(server, front)
   } finally {
     await server.stop()
+  }
+}
+
+/** Starts the server, and says what to do when its folder cannot be used. */
+async function startOn(
+  stateDir: string,
+  options: Omit<Parameters<typeof startServer>[0], 'stateDir'>,
+): Promise<Server> {
+  try {
+    return await startServer({ ...options, stateDir })
+  } catch (cause) {
+    const advice = adviseOnDisk(cause)
+    throw advice ? new Error(`STATE_DIR is ${stateDir}, where the server cannot start. ${advice}`, { cause }) : cause
   }
 }
 

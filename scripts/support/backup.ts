@@ -2,6 +2,7 @@ import { constants, existsSync, globSync, realpathSync, statSync } from 'node:fs
 import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { adviseOnDisk } from './disk-faults.ts'
 import { lockFolder } from './folder-lock.ts'
 
 export interface BackupReport {
@@ -40,18 +41,9 @@ function resolveLinks(path: string): string {
   return parent === path ? path : join(resolveLinks(parent), basename(path))
 }
 
-const faults: Readonly<Record<string, string>> = {
-  ENOSPC: 'The disk is full. Free space, or choose a folder on another disk.',
-  'database or disk is full': 'The disk is full. Free space, or choose a folder on another disk.',
-  EACCES: 'This user may not write there. Choose a folder that it may write to, or give it the right.',
-  EROFS: 'Nobody can write there. Choose a folder on another disk.',
-  ENOTDIR: 'A part of its path is a file. Choose another folder.',
-}
-
 /** Says why a backup was not made, and what to do. */
 function describeFault(target: string, error: unknown): Error {
-  const { code = '', message = String(error) } = error as NodeJS.ErrnoException
-  const advice = faults[code] ?? faults[message] ?? `${message}.`
+  const advice = adviseOnDisk(error) ?? (error instanceof Error ? error.message : String(error))
   return new Error(`${target} was not made, and the server goes on as before. ${advice}`, { cause: error })
 }
 

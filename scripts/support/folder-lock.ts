@@ -109,8 +109,8 @@ export function lockFolder(folder: string, user = server): () => void {
   const file = join(folder, 'lock.json')
   const ownLock = join(folder, `lock.${process.pid}.json`)
   const me: Holder = { pid: process.pid, started: readStartTime(process.pid) }
-  writeFileSync(ownLock, JSON.stringify(me), { mode: 0o600 })
   try {
+    writeFileSync(ownLock, JSON.stringify(me), { mode: 0o600 })
     for (let attempt = 1; ; attempt++) {
       if (createLock(file, ownLock)) return holdLock(folder, file, user)
       const holder = readHolder(file)

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, cpSync, existsSync, globSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -82,6 +92,17 @@ describe('npm run serve without what it needs', () => {
       ),
     ])
     expect(existsSync(state)).toBe(false)
+  })
+
+  it('says that its folder cannot be used', async () => {
+    const file = join(home, 'file')
+    writeFileSync(file, '')
+    const { ended, lines } = runScript(copy, 'serve', { ...env, STATE_DIR: file })
+    expect(await ended).toBe(1)
+    expect(lines()).toEqual([
+      `STATE_DIR is ${file}, where the server cannot start. A part of its path is a file. Choose another folder.`,
+    ])
+    rmSync(file)
   })
 
   it('names a file of a secret that it cannot read, and a secret that is set twice', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backUp } from '../../scripts/support/backup.ts'
+import { adviseOnDisk } from '../../scripts/support/disk-faults.ts'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
 import { migrate } from '../../scripts/support/migrate.ts'
 
@@ -18,6 +19,21 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const path = (...names: string[]) => join(folder, ...names)
+
+describe('a fault of a disk', () => {
+  it.each([
+    ['ENOSPC: no space left on device, write', 'The disk is full.'],
+    ['database or disk is full', 'The disk is full.'],
+    ["EACCES: permission denied, mkdir '/root/x'", 'This user may not write there.'],
+    ["EROFS: read-only file system, open '/x'", 'Nobody can write there.'],
+  ])('%s is explained with what to do', (message, advice) => {
+    expect(adviseOnDisk(new Error(message))).toContain(advice)
+  })
+
+  it('is not every fault', () => {
+    expect(adviseOnDisk(new Error('ENOSPC: System limit for number of file watchers reached'))).toBeNull()
+  })
+})
 
 describe('a backup', () => {
   it('has nothing but the state and its report, also after one that was killed', async () => {
