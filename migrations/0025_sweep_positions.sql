@@ -11,6 +11,6 @@ create table sweep_positions (
 create table sweep_runs (
   id integer primary key check (id = 1),
   sweeps text not null check (json_valid(sweeps)),
-  -- When a run of all sweeps last ended, on the clock of the machine.
+  -- The last time at which a run of all sweeps ended, on the clock of the machine.
   ended_at integer not null
 ) strict;

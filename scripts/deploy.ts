@@ -131,8 +131,8 @@ async function deploy(installation: Installation): Promise<void> {
   if (questions.canAsk && !values.yes && !(await questions.confirm('\nGo on?')))
     return console.log('Nothing was changed.')
   console.log('')
-  const stored = await storeSecrets(installation, secrets, plan.secrets.newNames)
-  await carryOut({ platform, plan, secrets: stored, signal: quit.signal }).catch((error: unknown) => {
+  const uploads = await storeSecrets(installation, secrets, plan.secrets.newNames)
+  await carryOut({ platform, plan, secrets: uploads, signal: quit.signal }).catch((error: unknown) => {
     throw explainFailure(error, repeatAdvice)
   })
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }

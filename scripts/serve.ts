@@ -63,11 +63,11 @@ async function startOn(
 
 /** Waits until the operator or the simulator ends the server. */
 async function endWith(server: Server, front: Front): Promise<void> {
-  const asked = new Promise<void>((resolve) => {
+  const quitRequest = new Promise<void>((resolve) => {
     if (quit.signal.aborted) resolve()
     quit.signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const ending = await Promise.race([server.ended, asked])
+  const ending = await Promise.race([server.ended, quitRequest])
   await front.close(ending ? 0 : graceMs)
   if (ending)
     throw new Error(`The simulator ended by itself (exit code ${ending.code}). The last lines of the log say why.`)

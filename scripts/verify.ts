@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { refuseNpmOptions } from './support/npm-options.ts'
 import { root } from './support/paths.ts'
 import { describeObjects } from './support/verify/campaigns.ts'
 import { verifyConsents } from './support/verify/consents.ts'
@@ -10,14 +11,13 @@ import { formatFinding, listChecks, summarize } from './support/verify/verify.ts
  * Compares a database with itself, and lists what goes out when `OUTGOING` is released. It changes nothing. By default it
  * reads the state of `npm start`. With `--remote` it reads the database of wrangler.toml at Cloudflare.
  */
-const { values } = parseArgs({
-  options: {
-    remote: { type: 'boolean', default: false },
-    env: { type: 'string' },
-    state: { type: 'string' },
-    consents: { type: 'boolean', default: false },
-  },
-})
+const options = {
+  remote: { type: 'boolean', default: false },
+  env: { type: 'string' },
+  state: { type: 'string' },
+  consents: { type: 'boolean', default: false },
+} as const
+const { values } = parseArgs({ options })
 
 function print(lines: readonly string[]): void {
   for (const line of lines) console.log(line)
@@ -40,6 +40,7 @@ async function listWaiting({ query, readObjects }: Place): Promise<void> {
 
 process.chdir(root)
 try {
+  refuseNpmOptions('verify', Object.keys(options))
   const place = await openPlace(values)
   let faultCount = 0
   let isComplete = true

@@ -61,7 +61,7 @@ export interface Config extends HoldConfig {
     /** Seconds before the second and every further attempt. */
     schedule: readonly number[]
   }
-  /** Where alarms are posted, and the key that signs them. Null: they are not posted. */
+  /** The address to which alarms are posted, and the key that signs them. Null: they are not posted. */
   alerts: { url: string; secret: string } | null
   files: {
     /** The URL of files, without a slash at the end. */

@@ -13,7 +13,7 @@ export interface BackupReport {
   lostFiles: number
 }
 
-/** What is in these folders is made again. */
+/** The server makes the content of these folders again. */
 const leftOutFolders = ['cache', 'ratelimit', 'images']
 
 const listFiles = (folder: string, pattern: string): string[] =>

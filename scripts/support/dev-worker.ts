@@ -25,7 +25,7 @@ if (!folder || !port) throw new Error('--persist-to and --port are given.')
 
 const isProduction = values.production
 
-/** What helps to develop, and shows or changes data without a token. */
+/** Options that help to develop, and show or change data without a token. */
 const developmentOptions = (environment: NodeJS.ProcessEnv) => ({
   ...(environment['INSPECTOR_PORT'] ? { inspectorPort: Number(environment['INSPECTOR_PORT']) } : {}),
   unsafeTriggerHandlers: true,

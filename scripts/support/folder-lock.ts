@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 
 interface Holder {
   pid: number
-  /** When the process started, because process ids are reused. It is empty when the machine does not tell. */
+  /** The time at which the process started, because process ids are reused. It is empty when the machine does not tell. */
   started: string
 }
 
-/** Who uses the folder, and what the next one can do. */
+/** The words for the process that uses the folder, and the advice for the next one. */
 interface User {
   name: string
   advice: string

@@ -12,7 +12,7 @@ export const alarmKinds = [
 ] as const
 export type AlarmKind = (typeof alarmKinds)[number]
 
-/** What to do about an alarm, and where the documents say more. */
+/** The advice about an alarm, and the heading of the documents that says more. */
 export const alarmGuides: Readonly<Record<AlarmKind, { action: string; guide: string }>> = {
   dead_messages: {
     action: 'Read their errors with GET /v1/system/dead-messages, mend the fault, and retry them.',
@@ -77,7 +77,7 @@ export interface Alarm extends AlarmCause {
 
 export interface Symptoms {
   runs: SweepRuns
-  /** When a run of all sweeps last ended, or else when the database was last migrated. Null: nobody knows. */
+  /** The last time at which a run of all sweeps ended, or else at which the database was migrated. Null: nobody knows. */
   sweptAt: number | null
   deadQueues: readonly { queue: string; since: number }[]
   outages: readonly { service: Service; resource_id: string; reason: string; since: number }[]

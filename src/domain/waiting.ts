@@ -1,6 +1,6 @@
 import { toIsoOrNull } from './time/instants.ts'
 
-/** Why something waits for another service, since when, and when it is attempted next. Null while it does not wait. */
+/** The reason for which something waits for another service, the time since when, and that of the next attempt. Null while it does not wait. */
 export interface Wait {
   waiting_reason: string | null
   /** Milliseconds UTC. */
@@ -10,7 +10,7 @@ export interface Wait {
 
 export const noWait: Wait = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
 
-/** What something waits for while the operator holds everything that goes out. */
+/** The reason for which something waits while the operator holds everything that goes out. */
 export const heldReason = 'Sending is held (OUTGOING=hold).'
 
 export interface HoldConfig {

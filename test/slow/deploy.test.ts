@@ -60,7 +60,7 @@ const listMigrations = (name = 'event-commerce') =>
 const isCreation = (change: string) =>
   /^POST \/(d1\/database|r2\/buckets|queues|queues\/…\/consumers) ?(?!.*query)/.test(change)
 
-/** What an account holds in the end, without ids. */
+/** The content of an account in the end, without ids. */
 const describeState = () => {
   const { state } = platform
   return {

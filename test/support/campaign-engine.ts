@@ -15,7 +15,7 @@ import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { ObjectStorage } from '../../src/objects/campaign/schema.ts'
 import { createCapture, createContextAt, testConfig } from './context.ts'
 
-/** How one call to the provider ends. */
+/** The ways in which a call to the provider ends. */
 export const conducts = [
   'ok',
   'some refused',
@@ -45,7 +45,7 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
 export class Provider {
   /** The most messages in one call. */
   batch = 10
-  /** How often each recipient, by number, was reached. */
+  /** The number of times that each recipient, by number, was reached. */
   readonly reached = new Map<number, number>()
   readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
   script: Conduct[] = []

@@ -8,7 +8,7 @@ interface Place {
 
 type Send = (method: string, path: string, body?: unknown) => Promise<void>
 
-/** What clients do all day: each list is one client, which repeats its requests. */
+/** The requests of clients all day: each list is one client, which repeats them. */
 const clients = (send: Send, { organization_id, edition_id }: Place): (() => Promise<void>)[] => [
   async () => {
     await send('GET', `/v1/orders?edition_id=${edition_id}&ordering=-created`)

@@ -37,7 +37,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const state = { now: options.now ?? Date.now() }
   const sent: SentPost[] = []
   const enqueued: { endpoint_id: string; delay: number }[] = []
-  /** What each object was given. */
+  /** The work that each object was given. */
   const objects: (readonly DeliveryClaim[])[] = []
   const works: Promise<void>[] = []
   const parts = {

@@ -45,7 +45,7 @@ export function createPlatform(headers: Readonly<Record<string, string>>, interr
   const base = (process.env['CLOUDFLARE_API_BASE_URL'] ?? standardBase).replace(/\/$/, '')
 
   async function request(method: string, path: string, body?: unknown): Promise<Envelope> {
-    const described = `${method} ${path.split('?', 1)[0]}`
+    const callName = `${method} ${path.split('?', 1)[0]}`
     let response: Response
     try {
       response = await fetch(`${base}${path}`, {
@@ -56,7 +56,7 @@ export function createPlatform(headers: Readonly<Record<string, string>>, interr
       })
     } catch (cause) {
       const { message } = cause instanceof Error && cause.cause instanceof Error ? cause.cause : (cause as Error)
-      throw new PlatformError(`${described} got no answer: ${message}`, 0)
+      throw new PlatformError(`${callName} got no answer: ${message}`, 0)
     }
     const text = await response.text().catch(() => '')
     const envelope = readEnvelope(text)
@@ -64,7 +64,7 @@ export function createPlatform(headers: Readonly<Record<string, string>>, interr
     const errors = envelope?.errors ?? []
     const reason = errors.map(({ code, message }) => `${message} [${code}]`).join(' ') || text.slice(0, 200)
     throw new PlatformError(
-      `${described} answered ${response.status}. ${reason}`.trim(),
+      `${callName} answered ${response.status}. ${reason}`.trim(),
       response.status,
       errors.map(({ code }) => code),
     )

@@ -27,14 +27,14 @@ export function createQuestions(
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
     if (isSecret) output.write(question)
     const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true })
-    const interrupted = new Promise<never>((_resolve, reject) => {
+    const interruption = new Promise<never>((_resolve, reject) => {
       const interrupt = () => reject(new Error('Interrupted. Run the command again to go on.'))
       // Without `close`, Ctrl-D would leave the question open for ever.
       lines.once('SIGINT', interrupt).once('close', interrupt)
       signal?.addEventListener('abort', interrupt, { once: true })
     })
     try {
-      return (await Promise.race([lines.question(isSecret ? '' : question), interrupted])).trim()
+      return (await Promise.race([lines.question(isSecret ? '' : question), interruption])).trim()
     } finally {
       lines.close()
       if (isSecret) output.write('\n')

@@ -20,7 +20,7 @@ interface Binding {
   bucket_name?: string
 }
 
-/** What an installation has at the platform. */
+/** The parts of an installation that the platform has. */
 export interface Survey {
   /** Null if the account has no address at workers.dev. */
   subdomain: string | null
@@ -103,8 +103,8 @@ async function findBucket(platform: Platform, path: string): Promise<boolean> {
   try {
     return (await platform.find(path)) !== null
   } catch (error) {
-    const notEnabled = 10_042
-    if (error instanceof PlatformError && error.codes.includes(notEnabled))
+    const disabledCode = 10_042
+    if (error instanceof PlatformError && error.codes.includes(disabledCode))
       throw new Error(
         'R2 is not switched on for this account. Nothing was changed. Open "R2 Object Storage" in the dashboard, switch it on, and run the command again.',
         { cause: error },

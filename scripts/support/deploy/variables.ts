@@ -12,9 +12,9 @@ const isSet = (text: string | undefined): text is string => text !== undefined &
 export function readFileVariables({ file, environment }: Installation): Variables {
   const texts = Object.entries(file.vars).map(([name, value]) => [name, String(value)] as const)
   if (environment === firstEnvironment) return Object.fromEntries(texts)
-  const shared = texts.map(([name, text]) => [name, ownNames.includes(name) ? '' : text] as const)
+  const sharedTexts = texts.map(([name, text]) => [name, ownNames.includes(name) ? '' : text] as const)
   const own = Object.entries(file.env?.[environment]?.vars ?? {}).map(([name, value]) => [name, String(value)] as const)
-  return Object.fromEntries([...shared, ...own])
+  return Object.fromEntries([...sharedTexts, ...own])
 }
 
 /** Reads `NAME=value` of the options. A name without a value empties the variable. */

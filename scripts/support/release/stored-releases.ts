@@ -7,12 +7,12 @@ import { root } from '../paths.ts'
 import type { Migration } from '../schema/read-tables.ts'
 import { compareVersions } from './versions.ts'
 
-/** What `releases/<version>.json` says of a release. */
+/** The content of `releases/<version>.json`. */
 export interface StoredRelease {
   version: string
   /** The SHA-256 of each migration by its name. */
   migrations: Record<string, string>
-  /** What creates the tables in the object of a campaign. */
+  /** The statements that create the tables in the object of a campaign. */
   campaign_tables: string
 }
 

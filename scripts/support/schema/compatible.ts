@@ -1,6 +1,6 @@
 import type { Shape, TableShape } from './read-shape.ts'
 
-/** What a migration does that the version before it cannot work with. */
+/** A change by a migration with which the version before it cannot work. */
 export interface Fault {
   /** The table, the column as `table.column`, the index, the trigger or the view. */
   name: string
@@ -114,7 +114,7 @@ const isRefusing = (sql: string): boolean => /\braise\s*\(/i.test(sql)
 function compareTriggers(before: Shape, after: Shape): Fault[] {
   const lost = [...before.triggers.keys()].filter((name) => !after.triggers.has(name))
   const refusing = [...after.triggers].filter(
-    ([name, sql]) => isRefusing(sql) && before.triggers.get(name) !== sql && isOnTableOf(before, sql),
+    ([name, sql]) => isRefusing(sql) && before.triggers.get(name) !== sql && isOnTable(before, sql),
   )
   return [
     ...lost.map((name) => removal('trigger', name)),
@@ -125,7 +125,7 @@ function compareTriggers(before: Shape, after: Shape): Fault[] {
 }
 
 /** True if a trigger is on a table that the shape has. */
-function isOnTableOf({ tables, views }: Shape, sql: string): boolean {
+function isOnTable({ tables, views }: Shape, sql: string): boolean {
   const [, name = ''] = /\bon (\w+)/i.exec(sql) ?? []
   return tables.has(name) || views.has(name)
 }

@@ -20,14 +20,14 @@ interface UniqueShape {
 
 export interface TableShape {
   columns: Map<string, ColumnShape>
-  /** How rows are stored: `without rowid`, `strict`, or as an index for searching. */
+  /** The storage of rows: `without rowid`, `strict`, or as an index for searching. */
   storage: string
   checks: string[]
   foreignKeys: { columns: string[]; text: string }[]
   uniques: UniqueShape[]
 }
 
-/** What statements of a Worker can depend on. */
+/** The parts of a schema on which statements of a Worker can depend. */
 export interface Shape {
   tables: Map<string, TableShape>
   views: Map<string, string[]>

@@ -1,6 +1,6 @@
 import type { Query } from './query.ts'
 
-/** What the object of a campaign says. It alone knows who was sent what, and no restore of the database changes it. */
+/** The account of a campaign's object. It alone knows who was sent what, and no restore of the database changes it. */
 export interface ObjectState {
   campaign_id: string
   sent: number

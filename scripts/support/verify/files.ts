@@ -35,9 +35,9 @@ const readImportId = (key: string): string => key.split('/')[1] ?? ''
 async function findUnownedKeys(query: Query, prefix: string, keys: readonly string[]): Promise<string[]> {
   const parse = prefix === 'imports/' ? readImportId : parseStorageKey
   const owners = [...new Set(keys.map(parse))]
-  const owned = prefix === 'imports/' ? await listImports(query, owners) : await listOwnedKeys(query, owners)
+  const ownedKeys = prefix === 'imports/' ? await listImports(query, owners) : await listOwnedKeys(query, owners)
   const toDelete = prefix === 'imports/' ? await listOwnedKeys(query, keys) : new Set<string>()
-  return keys.filter((key) => !owned.has(parse(key)) && !toDelete.has(key))
+  return keys.filter((key) => !ownedKeys.has(parse(key)) && !toDelete.has(key))
 }
 
 /** Finds files of the store that no row names. */
@@ -47,10 +47,10 @@ async function findFilesWithoutRows(query: Query, listKeys: ListKeys): Promise<F
     for await (const page of listKeys(prefix))
       for (const keys of splitList(page, keysAtOnce)) {
         finding.compared += keys.length
-        const unowned = await findUnownedKeys(query, prefix, keys)
+        const unownedKeys = await findUnownedKeys(query, prefix, keys)
         addFaults(
           finding,
-          unowned.map((key) => `No row names ${key}.`),
+          unownedKeys.map((key) => `No row names ${key}.`),
         )
       }
   return finding
@@ -83,8 +83,8 @@ async function findRowsWithoutFiles(query: Query, listKeys: ListKeys): Promise<F
   const dropUpTo = async (lastKey: string | null, keys: ReadonlySet<string>) => {
     while (rows.length > 0) {
       const end = lastKey === null ? rows.length : rows.findIndex(({ storage_key }) => storage_key > lastKey)
-      const covered = end === -1 ? rows : rows.slice(0, end)
-      addFaults(finding, covered.filter(({ storage_key }) => !keys.has(storage_key)).map(describeMissing))
+      const coveredRows = end === -1 ? rows : rows.slice(0, end)
+      addFaults(finding, coveredRows.filter(({ storage_key }) => !keys.has(storage_key)).map(describeMissing))
       if (end !== -1 && end < rows.length) {
         rows = rows.slice(end)
         return

@@ -12,13 +12,13 @@ interface OutgoingRow {
   currency?: string
 }
 
-/** What goes out of one edition, or of an organisation beside its editions. */
+/** The work that goes out of one edition, or of an organisation beside its editions. */
 interface Outgoing {
   /** For example "3 receipts". */
   what: string
   organization_id: string | null
   edition_id: string | null
-  /** When the oldest was due or created, in milliseconds UTC. */
+  /** The time at which the oldest was due or created, in milliseconds UTC. */
   oldest: number | null
 }
 

@@ -6,16 +6,16 @@ export type Value = string | number | null
 export const quote = (value: Value): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
-/** What a check compared, and what is wrong. */
+/** The outcome of a check. */
 export interface Finding {
   title: string
-  /** How many rows or files were compared. */
+  /** The number of rows or files that were compared. */
   compared: number
   unit: string
   /** The first faults, a sentence for each. */
   faults: string[]
   faultCount: number
-  /** Why the check was not made, or made in part; null for a complete one. */
+  /** The reason for which the check was not made, or made in part; null for a complete one. */
   limitation: string | null
 }
 

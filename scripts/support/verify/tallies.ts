@@ -166,11 +166,11 @@ async function recount(query: Query, tally: Tally, group: string): Promise<{ sto
   const values = JSON.parse(group) as Value[]
   const isOfGroup = ({ groups }: Grouping) =>
     groups.map((expression, place) => `${expression} is ${quote(values[place] ?? null)}`).join(' and ')
-  const sumsOf = (groupings: readonly Grouping[]) =>
+  const selectSums = (groupings: readonly Grouping[]) =>
     groupings.map((grouping) => buildSelect(grouping, isOfGroup(grouping))).join(' union all ')
   const [row] = await query<{ stored: string; counted: string }>(
-    `select (select json_group_array(json(sums)) from (${sumsOf([tally.stored])})) as stored,
-      (select json_group_array(json(sums)) from (${sumsOf(tally.counted)})) as counted`,
+    `select (select json_group_array(json(sums)) from (${selectSums([tally.stored])})) as stored,
+      (select json_group_array(json(sums)) from (${selectSums(tally.counted)})) as counted`,
   )
   return row ?? { stored: '[]', counted: '[]' }
 }

@@ -19,12 +19,12 @@ export const alarms = sqliteTable('alarms', {
   /** A sentence about what was wrong when the alarm began. */
   message: text().notNull(),
   since: integer().notNull(),
-  /** When the cause was first absent. Null while it is present. */
+  /** The time at which the cause was first absent. Null while it is present. */
   absent_since: integer(),
   ended_at: integer(),
-  /** When the receiver accepted the beginning. */
+  /** The time at which the receiver accepted the beginning. */
   notified_at: integer(),
-  /** Why the last post failed. */
+  /** The reason for which the last post failed. */
   notification_error: text(),
   attempted_at: integer(),
   claimed_until: integer(),

@@ -16,6 +16,6 @@ export const sweepPositions = sqliteTable('sweep_positions', {
 export const sweepRuns = sqliteTable('sweep_runs', {
   id: integer().primaryKey(),
   sweeps: text({ mode: 'json' }).$type<typeof types.sweep_runs.sweeps.value>().notNull(),
-  /** When a run of all sweeps last ended, on the clock of the machine. */
+  /** The last time at which a run of all sweeps ended, on the clock of the machine. */
   ended_at: integer().notNull(),
 })

@@ -5,7 +5,7 @@ import type { AppContext, AppEnv } from '../env.ts'
 
 export interface ConsoleSettings {
   isDevelopment: boolean
-  /** Whether the service sends, posts and pays. */
+  /** Tells whether the service sends, posts and pays. */
   outgoing: 'sending' | 'held'
   /** The OpenID Connect issuer at which the page signs people in, if there is one. */
   issuer: string | null

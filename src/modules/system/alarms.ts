@@ -56,7 +56,7 @@ function buildChanges(job: JobCtx, { begins, absences, returns, ends }: AlarmCha
 }
 
 /** Ended alarms are stored only until their end is posted. */
-function removeEnded({ now, config }: JobCtx): Statement {
+function removeEndedAlarms({ now, config }: JobCtx): Statement {
   const endedBefore = config.alerts === null ? now() : now() - maxPostDelayMs
   return sql`delete from alarms where ended_at is not null and ended_at <= ${endedBefore}`
 }
@@ -72,7 +72,7 @@ export async function sweepAlarms(job: JobCtx, { isRunHanging = false } = {}): P
   const causes = (await findCauses(job, symptoms)).filter(({ kind }) => isRunHanging || kind !== 'sweeps_late')
   const changes = compareAlarms(standing, causes, job.now())
   const hasEnded = changes.ends.length > 0 || stored.length > standing.length
-  const statements = [...buildChanges(job, changes), ...(hasEnded ? [removeEnded(job)] : [])]
+  const statements = [...buildChanges(job, changes), ...(hasEnded ? [removeEndedAlarms(job)] : [])]
   if (statements.length) await job.db.batch(statements)
   const isUnposted = stored.some(({ notified_at, ended_at }) => notified_at === null || ended_at !== null)
   const mayPost = isUnposted || changes.begins.length > 0 || changes.ends.length > 0

@@ -16,7 +16,7 @@ import { type Crowd, seedCrowd, seedReady } from '../../support/seeding/messagin
 import { db, write } from '../../support/seeding/rows.ts'
 
 const people = 500
-/** What a restore of the database brings back. Captured messages are the outside world, which no restore changes. */
+/** The tables that a restore of the database brings back. Captured messages are the outside world, which no restore changes. */
 const tables = ['campaign_receipts', 'campaign_conditions', 'campaign_links', 'campaign_contents', 'campaigns']
 
 const query = async <Row>(text: string): Promise<Row[]> => (await env.DB.prepare(text).all<Row>()).results

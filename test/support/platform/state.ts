@@ -31,7 +31,7 @@ export interface Organization {
   members: { id: string; email: string; role: string }[]
 }
 
-/** What the platform has stored. */
+/** The state of the platform. */
 export interface PlatformState {
   accounts: { id: string; name: string }[]
   token: string
