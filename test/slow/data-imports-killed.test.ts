@@ -9,7 +9,7 @@ import { everyMinute } from '../../scripts/support/server.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 
 const token = 'root-token-of-data-imports'
-const rows = 100_000
+const rows = 60_000
 const rowsAnOrder = 2
 const orders = rows / rowsAnOrder
 
@@ -159,7 +159,7 @@ async function staged(): Promise<{ id: string; edition_id: string }> {
   return { id, edition_id }
 }
 
-it('an import of 100,000 rows makes each order once after three kills, and its undo survives one', async () => {
+it('an import of 60,000 rows makes each order once after three kills, and its undo survives one', async () => {
   const { id, edition_id } = await staged()
   const before = tableCounts()
   await call('POST', `/v1/data-imports/${id}/start`, {})

@@ -9,7 +9,7 @@ import { type Server, startServer } from '../../scripts/support/server.ts'
 import { listProcesses } from '../support/receiving.ts'
 
 /** REFUNDS=2000 for a longer run. */
-const count = Number(process.env['REFUNDS'] ?? 800)
+const count = Number(process.env['REFUNDS'] ?? 400)
 const ordersACall = 100
 const requestsAtOnce = 8
 /** Time for server and provider to return, for claims of 90 seconds to end, and for calls to be repeated. */

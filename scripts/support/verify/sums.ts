@@ -7,9 +7,8 @@ const list = (words: readonly string[]): string => words.map(quote).join(', ')
 const cart = (name: string): string => `coalesce(orders.cart ->> '$.${name}', 0)`
 const sumOfItems = (value: string): string =>
   `(select coalesce(sum(coalesce(value ->> 'quantity', 1) * ${value}), 0) from json_each(orders.cart, '$.items'))`
-const sumOfPurchases = (condition: string): string =>
-  `(select coalesce(sum(price_minor + deposit_minor + handling_fee_minor), 0) from purchases
-    where order_id = orders.id and ${condition})`
+const purchasesSum = `(select coalesce(sum(price_minor + deposit_minor + handling_fee_minor), 0) from purchases
+  where order_id = orders.id)`
 
 const orders: Comparison[] = [
   {
@@ -34,15 +33,15 @@ const orders: Comparison[] = [
       ${sumOfItems("coalesce(value ->> 'handling_fee_minor', 0)")})`,
   },
   {
-    // Cancelled purchases may count in the amount of an order or not, so it is between both sums.
+    // An update of an order leaves purchases that were used, refunded or cancelled, also with another price.
     title: 'Amounts of orders and their purchases',
     unit: 'orders',
     table: 'orders',
     keys: ['seq'],
     id: 'orders.id',
     stored: `amount_minor - ${cart('service_fee_minor')}`,
-    counted: `max(${sumOfPurchases("status <> 'cancelled'")},
-      min(${sumOfPurchases('1')}, amount_minor - ${cart('service_fee_minor')}))`,
+    counted: `iif(exists (select 1 from purchases where order_id = orders.id and status <> 'active'),
+      amount_minor - ${cart('service_fee_minor')}, ${purchasesSum})`,
   },
 ]
 

@@ -61,8 +61,9 @@ interface Violation {
 
 /** Fails if the page has a fault that axe finds, or scrolls sideways. `isRecoloured` checks only the colours. */
 export async function expectAccessible(page: Page, name: string, { isRecoloured = false } = {}): Promise<void> {
-  // Nothing under the pointer shows a tooltip.
+  // Nothing under the pointer shows a tooltip, and one that was shown goes.
   await page.mouse.move(0, 0)
+  await expect.poll(() => page.locator('[role=tooltip]').count()).toBe(0)
   await page.evaluate(
     'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null))).then(() => null)',
   )
