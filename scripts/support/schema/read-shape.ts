@@ -1,14 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-
-/** The rows of `pragma table_xinfo`. */
-interface ColumnShape {
-  name: string
-  type: string
-  notnull: number
-  dflt_value: string | null
-  pk: number
-  hidden: number
-}
+import type { ColumnInfo } from './read-tables.ts'
 
 /** A unique index, constraint or key. */
 interface UniqueShape {
@@ -19,7 +10,7 @@ interface UniqueShape {
 }
 
 export interface TableShape {
-  columns: Map<string, ColumnShape>
+  columns: Map<string, ColumnInfo>
   /** The storage of rows: `without rowid`, `strict`, or as an index for searching. */
   storage: string
   checks: string[]
@@ -63,7 +54,7 @@ const readChecks = (sql: string): string[] =>
 function readTable(database: DatabaseSync, name: string, storage: string, sql: string): TableShape {
   const list = (query: string, value: string) => database.prepare(query).all(value)
   const rows = list('select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?)', name)
-  const columns = rows as unknown as ColumnShape[]
+  const columns = rows as unknown as ColumnInfo[]
   const keyColumns = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk)
   const uniqueIndexes = list('select name, origin from pragma_index_list(?) where "unique" = 1', name)
   const uniques = uniqueIndexes

@@ -9,7 +9,7 @@ export interface Migration {
 }
 
 /** The rows of `pragma table_xinfo`. */
-interface ColumnInfo {
+export interface ColumnInfo {
   name: string
   type: string
   notnull: number
