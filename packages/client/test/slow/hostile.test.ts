@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { ApiError, createClient, ifChanged, paginate, streamEvents, verifyWebhook } from '../src/index.ts'
-import { breakConnection, json, problem, startStub } from './stub.ts'
+import { ApiError, createClient, ifChanged, paginate, streamEvents, verifyWebhook } from '../../src/index.ts'
+import { breakConnection, json, problem, startStub } from '../stub.ts'
 
 const token = 'ecm_test'
 const user = { email: 'ada@example.com' }
