@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readText } from '../src/domain/settings/settings.ts'
+import { version } from '../src/domain/version.ts'
 import { choosePublicUrl, planAddress } from './support/deploy/address.ts'
 import { describeInstallation, firstEnvironment, type Installation } from './support/deploy/configuration.ts'
 import { describePlan, type Plan } from './support/deploy/plan.ts'
@@ -20,7 +19,6 @@ import { type Survey, surveyInstallation } from './support/deploy/survey.ts'
 import { joinVariables, parseAssignments, readFileVariables, type Variables } from './support/deploy/variables.ts'
 import { lockFolder } from './support/folder-lock.ts'
 import { refuseNpmOptions } from './support/npm-options.ts'
-import { root } from './support/paths.ts'
 import { checkDeploySettings } from './support/settings.ts'
 
 const usage = `npm run deploy -- [options]
@@ -135,7 +133,6 @@ async function deploy(installation: Installation): Promise<void> {
   await carryOut({ platform, plan, secrets: uploads, signal: quit.signal }).catch((error: unknown) => {
     throw explainFailure(error, repeatAdvice)
   })
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   await waitForHealth(plan.publicUrl, version, patienceSeconds * 1000, quit.signal)
   const firstAdmin = {
     organization: values.organization,

@@ -1,7 +1,7 @@
 import { needsConsoleBuild } from './support/console-files.ts'
 import { adviseOnDisk } from './support/disk-faults.ts'
 import { type Front, openFront } from './support/front.ts'
-import { onQuit } from './support/quit.ts'
+import { runUntilQuit } from './support/quit.ts'
 import { type Server, startServer } from './support/server.ts'
 import { checkServeSettings, readSecretFiles } from './support/settings.ts'
 
@@ -9,7 +9,6 @@ import { checkServeSettings, readSecretFiles } from './support/settings.ts'
 const graceMs = 7000
 
 const quit = new AbortController()
-const stopListening = onQuit(() => quit.abort())
 
 const log = (level: 'info' | 'warn' | 'error', message: string) => console.log(JSON.stringify({ level, message }))
 
@@ -73,14 +72,7 @@ async function endWith(server: Server, front: Front): Promise<void> {
     throw new Error(`The simulator ended by itself (exit code ${ending.code}). The last lines of the log say why.`)
 }
 
-try {
+await runUntilQuit(quit, async () => {
   await main()
   log('info', 'Ended.')
-} catch (error) {
-  if (!quit.signal.aborted) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
-} finally {
-  stopListening()
-}
+})

@@ -1,7 +1,7 @@
 import { createClient } from './support/client.ts'
 import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
 import { removeLocalLogin, writeLocalLogin } from './support/local-login.ts'
-import { onQuit } from './support/quit.ts'
+import { runUntilQuit } from './support/quit.ts'
 import { demoVariables, type DemoState, seed } from './support/seed.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
 import { checkStartSettings } from './support/settings.ts'
@@ -77,14 +77,4 @@ async function introduceCommandLine(url: string, token: string | undefined): Pro
   console.log(`\nThe command line needs no setting in this folder:\nnpx ecm whoami`)
 }
 
-const stopListening = onQuit(() => quit.abort())
-try {
-  await main()
-} catch (error) {
-  if (!quit.signal.aborted) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
-} finally {
-  stopListening()
-}
+await runUntilQuit(quit, main)

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BatchProvider, startBatchProvider } from '../support/batch-provider.ts'
 import { buildMailingVariables, seedCampaignParts, seedCampaignPlace } from '../support/campaigns.ts'
+import { create } from '../support/place.ts'
 import { processorSeconds } from '../support/runtime-use.ts'
-import { type Bench, create, printHead, printRatio, readMemory, readSize, withBench } from './support.ts'
+import { type Bench, printHead, printRatio, readMemory, readSize, withBench } from './support.ts'
 
 export const summary = 'Sends a marketing campaign by e-mail to SIZE=20000 people, and one by SMS to half as many'
 

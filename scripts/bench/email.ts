@@ -1,6 +1,7 @@
 import { hostileTemplates } from '../../test/support/hostile-templates.ts'
 import { ApiError } from '../support/client.ts'
-import { create, createPlace, median, printHead, printRatio, rounds, withBench } from './support.ts'
+import { create, createPlace } from '../support/place.ts'
+import { median, printHead, printRatio, rounds, withBench } from './support.ts'
 
 export const summary = 'Previews hostile templates beside a plain text of the same length'
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Bench, compare, create, printHead, printRatio, timeRequest, withBench } from './support.ts'
+import { create } from '../support/place.ts'
+import { type Bench, compare, printHead, printRatio, timeRequest, withBench } from './support.ts'
 
 export const summary = 'Uploads and serves files'
 

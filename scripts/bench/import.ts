@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type ExternalOrder, ordersPerCall } from '../support/external-order.ts'
+import { create, createPlace, type Place } from '../support/place.ts'
 import { processorSeconds } from '../support/runtime-use.ts'
-import {
-  type Bench,
-  create,
-  createPlace,
-  measureRate,
-  type Place,
-  printRatio,
-  readMemory,
-  readSize,
-  withBench,
-} from './support.ts'
+import { type Bench, measureRate, printRatio, readMemory, readSize, withBench } from './support.ts'
 
 export const summary = 'Imports a CSV file of SIZE=100000 rows and undoes it'
 

@@ -1,16 +1,6 @@
 import { type ExternalOrder, ordersPerCall } from '../support/external-order.ts'
-import {
-  type Bench,
-  compare,
-  createPlace,
-  measureRate,
-  type Place,
-  printHead,
-  printRatio,
-  readSize,
-  timeRequest,
-  withBench,
-} from './support.ts'
+import { createPlace, type Place } from '../support/place.ts'
+import { type Bench, compare, measureRate, printHead, printRatio, readSize, timeRequest, withBench } from './support.ts'
 
 export const summary = 'Lists orders among SIZE=100000, and creates orders by calls'
 

@@ -1,17 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  type Bench,
-  create,
-  createPlace,
-  median,
-  type Place,
-  printHead,
-  printRatio,
-  readSize,
-  rounds,
-  runSql,
-  withBench,
-} from './support.ts'
+import { create, createPlace, type Place } from '../support/place.ts'
+import { type Bench, median, printHead, printRatio, readSize, rounds, runSql, withBench } from './support.ts'
 
 export const summary = 'Calculates segments of SIZE=100000 people with two orders each'
 

@@ -1,18 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { create, createPlace, type Place } from '../support/place.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import {
-  type Bench,
-  compare,
-  create,
-  createPlace,
-  median,
-  type Place,
-  printHead,
-  printRatio,
-  quantile,
-  rounds,
-  withBench,
-} from './support.ts'
+import { type Bench, compare, median, printHead, printRatio, quantile, rounds, withBench } from './support.ts'
 
 export const summary = 'Delivers events to four and to ten endpoints of each organisation'
 

@@ -49,10 +49,10 @@ const isOfSimulator = (path: string): boolean => /^\/(cdn-cgi|__cf_local)(\/|$)/
 
 /** Picks the headers that may be passed on, with repeated ones. */
 function pickHeaders(rawHeaders: readonly string[], connection: string | undefined): string[] {
-  const named = new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const hopHeaders = new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   return rawHeaders.flatMap((name, index) => {
     const key = name.toLowerCase()
-    const isPassed = index % 2 === 0 && !connectionHeaders.has(key) && !named.has(key) && !isReserved(key)
+    const isPassed = index % 2 === 0 && !connectionHeaders.has(key) && !hopHeaders.has(key) && !isReserved(key)
     return isPassed ? [name, rawHeaders[index + 1] ?? ''] : []
   })
 }

@@ -8,6 +8,7 @@ import { makePerson, type Running, waitForText } from '../../packages/client/tes
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
 import { buildMailingVariables } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { create, createPlace } from '../../scripts/support/place.ts'
 import { type Receiver, startReceiver } from '../../scripts/support/receiver.ts'
 import { everyMinute, type Server, startServer } from '../../scripts/support/server.ts'
 import { type Fault, startProxy } from '../support/breaking-proxy.ts'
@@ -22,17 +23,7 @@ const person = makePerson()
 const env = (url = server.url): Record<string, string> => ({ ECM_URL: url, ECM_TOKEN: server.rootToken })
 const run = (args: readonly string[], url?: string) => person.run(args, { env: env(url) })
 
-const create = async (path: string, body: object): Promise<string> => (await client.post<{ id: string }>(path, body)).id
-
-/** Each edition has an organisation of its own, because organisations remember how their files are read. */
-async function createPlace() {
-  const organization_id = await create('/v1/organizations', { name: 'Nordlys' })
-  const event_id = await create('/v1/events', { organization_id, name: 'Festival' })
-  const edition_id = await create('/v1/editions', { organization_id, event_id, name: '2026' })
-  return { organization_id, edition_id }
-}
-
-const createEdition = async (): Promise<string> => (await createPlace()).edition_id
+const createEdition = async (): Promise<string> => (await createPlace(client, 'Nordlys')).edition_id
 
 const count = async (path: string): Promise<number> => (await client.get<Page<unknown>>(path)).count
 
@@ -198,9 +189,9 @@ describe('ecm export', () => {
 
 describe('ecm deliveries', () => {
   it('lists what failed and why, and ecm recover sends it again', async () => {
-    const place = await createPlace()
+    const place = await createPlace(client, 'Nordlys')
     const addEndpoint = (name: string, url: string) =>
-      create('/v1/webhooks', { organization_id: place.organization_id, name, url, events: ['order.created'] })
+      create(client, '/v1/webhooks', { organization_id: place.organization_id, name, url, events: ['order.created'] })
     const [failing, unreachable] = [
       await addEndpoint('Failing', receiver.url('/failing')),
       await addEndpoint('Unreachable', 'http://127.0.0.1:9/'),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { create, createPlace, type Place } from '../../scripts/support/place.ts'
 import { type Receiver, startReceiver } from '../../scripts/support/receiver.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
 import { type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
@@ -55,27 +56,24 @@ async function kill(): Promise<void> {
   await start()
 }
 
-interface Place {
-  organization_id: string
-  edition_id: string
-}
-
-const create = async (path: string, body: object) => (await client.post<{ id: string }>(path, body)).id
-
 /** Makes an edition whose orders have receipts, with an endpoint that hears of them. */
 async function givenPlace(): Promise<Place> {
-  const organization_id = await create('/v1/organizations', { name: 'Nordlys' })
-  const event_id = await create('/v1/events', { organization_id, name: 'Nordlys' })
-  const edition_id = await create('/v1/editions', { organization_id, event_id, name: '2027' })
+  const place = await createPlace(client, 'Nordlys')
+  const { organization_id, edition_id } = place
   const receipt = await givenMessage({ organization_id }, { type: 'receipt', scope: 'template' })
   await client.patch(`/v1/editions/${edition_id}`, { transaction_receipt_email_id: receipt })
   const url = `https://hooks.example.com/${new URL(receiver.url('')).port}${hook}`
-  await create('/v1/webhooks', { organization_id, name: 'Hook', url, events: ['purchase.action'] })
-  return { organization_id, edition_id }
+  await create(client, '/v1/webhooks', { organization_id, name: 'Hook', url, events: ['purchase.action'] })
+  return place
 }
 
 async function givenMessage(place: object, fields: object): Promise<string> {
-  const id = await create('/v1/email-messages', { ...place, title: 'Hello', subject: { en: 'Hello' }, ...fields })
+  const id = await create(client, '/v1/email-messages', {
+    ...place,
+    title: 'Hello',
+    subject: { en: 'Hello' },
+    ...fields,
+  })
   const blocks = [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }]
   await client.patch(`/v1/email-messages/${id}`, { blocks })
   return id
@@ -97,7 +95,7 @@ async function sell(place: Place, prefix: string, count: number, fields: object 
 }
 
 async function givenCampaign(place: Place): Promise<string> {
-  const segment_id = await create('/v1/segments', {
+  const segment_id = await create(client, '/v1/segments', {
     ...place,
     name: 'Everyone',
     communication_type: 'transactional',
@@ -105,7 +103,7 @@ async function givenCampaign(place: Place): Promise<string> {
     expression: 'stats.order_count >= 1',
   })
   const email_message_id = await givenMessage(place, { type: 'campaign' })
-  return create('/v1/campaigns', { ...place, segment_id, email_message_id, name: 'News', channel: 'email' })
+  return create(client, '/v1/campaigns', { ...place, segment_id, email_message_id, name: 'News', channel: 'email' })
 }
 
 interface DataImport {
@@ -128,7 +126,7 @@ async function givenImport(place: Place): Promise<string> {
     'content-type': 'text/csv',
     'content-disposition': 'attachment; filename="orders.csv"',
   })
-  const id = await create('/v1/data-imports', { ...place, file_id, external_source: 'file' })
+  const id = await create(client, '/v1/data-imports', { ...place, file_id, external_source: 'file' })
   await waitForImport(id, ['mapping_columns'])
   await client.post(`/v1/data-imports/${id}/column-mappings/process`, {})
   await waitForImport(id, ['mapping_products', 'ready'])

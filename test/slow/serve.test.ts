@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { create, createPlace, type Place } from '../../scripts/support/place.ts'
 import { type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
 import {
   endClaims,
@@ -189,23 +190,10 @@ describe('npm run serve from a packed copy, as a user who may write to the state
   })
 })
 
-interface Place {
-  organization_id: string
-  edition_id: string
-}
-
 interface StoredFile {
   id: string
   url: string
   checksum_sha256: string
-}
-
-const create = async (path: string, body: object) => (await client.post<{ id: string }>(path, body)).id
-
-async function givenPlace(): Promise<Place> {
-  const organization_id = await create('/v1/organizations', { name: 'Nordlys' })
-  const event_id = await create('/v1/events', { organization_id, name: 'Nordlys' })
-  return { organization_id, edition_id: await create('/v1/editions', { organization_id, event_id, name: '2027' }) }
 }
 
 /** Imports orders, and returns their ids in the shop. */
@@ -233,14 +221,14 @@ const remove = (id: string) =>
   })
 
 async function startCampaign(place: Place): Promise<string> {
-  const segment_id = await create('/v1/segments', {
+  const segment_id = await create(client, '/v1/segments', {
     ...place,
     name: 'Everyone',
     communication_type: 'transactional',
     communication_channel: 'email',
     expression: 'stats.order_count >= 1',
   })
-  const email_message_id = await create('/v1/email-messages', {
+  const email_message_id = await create(client, '/v1/email-messages', {
     ...place,
     title: 'News',
     subject: { en: 'News' },
@@ -249,7 +237,13 @@ async function startCampaign(place: Place): Promise<string> {
   await client.patch(`/v1/email-messages/${email_message_id}`, {
     blocks: [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }],
   })
-  const id = await create('/v1/campaigns', { ...place, segment_id, email_message_id, name: 'News', channel: 'email' })
+  const id = await create(client, '/v1/campaigns', {
+    ...place,
+    segment_id,
+    email_message_id,
+    name: 'News',
+    channel: 'email',
+  })
   await client.post(`/v1/campaigns/${id}/send-now`, {})
   return id
 }
@@ -286,7 +280,7 @@ async function endUnderWay(): Promise<void> {
 
 describe('npm run backup of a server with traffic', () => {
   it('makes a copy that a server starts from, with everything that was acknowledged before it began', async () => {
-    const place = await givenPlace()
+    const place = await createPlace(client, 'Nordlys')
     const orders = await Promise.all([0, 1, 2, 3].map((part) => sell(place, `before-${part}`, 100)))
     const files = await Promise.all(Array.from({ length: 12 }, (_, at) => upload(place, `before-${at}`)))
     provider.delay(150)

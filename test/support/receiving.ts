@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { createPlace } from '../../scripts/support/place.ts'
 import { type Receiver, startReceiver } from '../../scripts/support/receiver.ts'
 import { everyMinute, type Server, startServer } from '../../scripts/support/server.ts'
 
@@ -39,10 +40,6 @@ export interface Place {
   close: () => Promise<void>
 }
 
-interface CreatedResource {
-  id: string
-}
-
 /** Lists the descendants of our process that have the folder among their arguments. */
 export function listProcesses(folder: string): number[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=', '-ww'], { encoding: 'utf8' })
@@ -67,13 +64,7 @@ export async function openPlace(): Promise<Place> {
   let server: Server = await start()
   const receiver = await startReceiver()
   const client = (): Client => createClient(server.url, server.rootToken)
-  const { id: organization_id } = await client().post<CreatedResource>('/v1/organizations', { name: 'Slow' })
-  const { id: event_id } = await client().post<CreatedResource>('/v1/events', { organization_id, name: 'Slow' })
-  const { id: edition_id } = await client().post<CreatedResource>('/v1/editions', {
-    organization_id,
-    event_id,
-    name: 'Slow',
-  })
+  const { organization_id, edition_id } = await createPlace(client(), 'Slow')
   return {
     get client() {
       return client()

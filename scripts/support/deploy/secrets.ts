@@ -82,8 +82,8 @@ export async function storeSecrets(
   secrets: Secrets,
   newNames: readonly string[],
 ): Promise<Secrets> {
-  const made = Object.fromEntries(newNames.map((name) => [name, randomBytes(32).toString('hex')]))
-  const all = { ...secrets, ...made }
+  const newSecrets = Object.fromEntries(newNames.map((name) => [name, randomBytes(32).toString('hex')]))
+  const all = { ...secrets, ...newSecrets }
   // A run that was killed while it uploaded leaves this file.
   await rm(getUploadPath(installation), { force: true })
   await writePrivateFile(installation.secretsFile, `${JSON.stringify(all, null, 2)}\n`)

@@ -13,8 +13,10 @@ export function readFileVariables({ file, environment }: Installation): Variable
   const texts = Object.entries(file.vars).map(([name, value]) => [name, String(value)] as const)
   if (environment === firstEnvironment) return Object.fromEntries(texts)
   const sharedTexts = texts.map(([name, text]) => [name, ownNames.includes(name) ? '' : text] as const)
-  const own = Object.entries(file.env?.[environment]?.vars ?? {}).map(([name, value]) => [name, String(value)] as const)
-  return Object.fromEntries([...sharedTexts, ...own])
+  const ownTexts = Object.entries(file.env?.[environment]?.vars ?? {}).map(
+    ([name, value]) => [name, String(value)] as const,
+  )
+  return Object.fromEntries([...sharedTexts, ...ownTexts])
 }
 
 /** Reads `NAME=value` of the options. A name without a value empties the variable. */

@@ -63,6 +63,16 @@ async function sendHalf(): Promise<number> {
   return sent
 }
 
+/** Restores the database while the campaign is sending, and lets its object notice. Returns the messages sent before. */
+async function restoreAfterHalf(): Promise<number> {
+  await post(`/v1/campaigns/${id}/send-now`, {})
+  const sent = await sendHalf()
+  await restore()
+  await runAlarm(id)
+  await consume(id)
+  return sent
+}
+
 async function expectOnce(count = people): Promise<void> {
   const recipients = (await listCaptured(id)).map(({ recipient }) => recipient)
   expect([recipients.length, new Set(recipients).size]).toEqual([count, count])
@@ -133,11 +143,7 @@ describe('a restore of the database to a time before a campaign was sent', () =>
   it('stops a campaign that was sending, and another start reaches the others alone', async () => {
     await givenReady()
     await backUp()
-    await post(`/v1/campaigns/${id}/send-now`, {})
-    const sent = await sendHalf()
-    await restore()
-    await runAlarm(id)
-    await consume(id)
+    const sent = await restoreAfterHalf()
     expect(await loadCampaign(id)).toMatchObject({ status: 'failed', error_message: stopReason, sent_count: sent })
     await expectOnce(sent)
     await post(`/v1/campaigns/${id}/send-now`, {})
@@ -164,11 +170,7 @@ describe('a restore of the database to a time before a campaign was sent', () =>
   it('stops the object of a campaign that the database does not have any more', async () => {
     await backUp()
     await givenReady()
-    await post(`/v1/campaigns/${id}/send-now`, {})
-    const sent = await sendHalf()
-    await restore()
-    await runAlarm(id)
-    await consume(id)
+    const sent = await restoreAfterHalf()
     expect(await getCampaignObject(id).readSnapshot()).toMatchObject({
       status: 'failed',
       error_message: stopReason,
